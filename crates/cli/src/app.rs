@@ -1,0 +1,53 @@
+//! Owns what every command is given: the global options, stdout, notes on stderr, and the clock and entropy of the process.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::output::{DIM, Out, Paint};
+use crate::system::{SystemClock, SystemEntropy};
+
+/// A running command's surroundings.
+pub(crate) struct App {
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// Results as JSON.
+    pub(crate) json: bool,
+    /// No notes.
+    pub(crate) quiet: bool,
+    /// Full ids, exact times.
+    pub(crate) verbose: bool,
+    /// Stdout.
+    pub(crate) out: Out,
+    /// Tells the log's time.
+    pub(crate) clock: Arc<SystemClock>,
+    /// Gives salts and minted ids.
+    pub(crate) entropy: Arc<SystemEntropy>,
+    notes: Paint,
+}
+
+impl App {
+    /// Takes the global options.
+    pub(crate) fn new(global: Global) -> Result<Self, Failure> {
+        Ok(Self {
+            data: global.data,
+            json: global.json,
+            quiet: global.quiet,
+            verbose: global.verbose,
+            out: Out::new(),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(SystemEntropy::new()?),
+            notes: Paint::for_stderr(),
+        })
+    }
+
+    /// Says something beside the result, on stderr, unless `--quiet`.
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            // A closed stderr must not cost the result.
+            let _ = writeln!(io::stderr(), "{}", self.notes.paint(DIM, text.as_ref()));
+        }
+    }
+}

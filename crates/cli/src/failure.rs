@@ -1,0 +1,71 @@
+//! Owns how a command ends: the two answers, and the failures with their one sentence and exit status.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use crate::output::{BAD, Paint};
+
+/// What a command that ran to its end has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Fine, equal, whole, conformant: exit status 0.
+    Yes,
+    /// It differs, is broken, is not conformant: exit status 1.
+    No,
+}
+
+impl From<bool> for Answer {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+}
+
+/// Why a command did not run to its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Usage, input or surroundings: one sentence that says what, where, and what to do. Exit status 2.
+    Input(String),
+    /// Another process holds what is needed. Exit status 3.
+    InUse(String),
+    /// Whoever read our output has gone. That is their right: nothing is printed and the status is 0.
+    ReaderGone,
+}
+
+impl Failure {
+    /// A failure of input, in one sentence.
+    pub(crate) fn input(sentence: impl Into<String>) -> Self {
+        Self::Input(sentence.into())
+    }
+
+    /// Prints the sentence to stderr and gives the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        let (status, sentence) = match self {
+            Self::ReaderGone => return ExitCode::SUCCESS,
+            Self::Input(sentence) => (2, sentence),
+            Self::InUse(sentence) => (3, sentence),
+        };
+        let paint = Paint::for_stderr();
+        // When stderr is closed too there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "{} {sentence}", paint.paint(BAD, "error:"));
+        ExitCode::from(status)
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// For errors of writing results; whoever opens a file names it in a sentence of its own.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::Input(format!("cannot write the output: {error}")),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        match error.io_error_kind() {
+            Some(io::ErrorKind::BrokenPipe) => Self::ReaderGone,
+            _ => Self::Input(format!("cannot write the output as JSON: {error}")),
+        }
+    }
+}
