@@ -69,6 +69,12 @@ impl JsonText {
         Ok(Self(text.into()))
     }
 
+    /// `{}`.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        Self("{}".into())
+    }
+
     /// Takes text that has been checked before, such as text from a frame whose CRC held.
     pub(crate) fn trusted(text: Arc<str>) -> Self {
         Self(text)
