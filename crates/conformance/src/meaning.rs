@@ -1,0 +1,56 @@
+//! Owns what events mean to the state and to the rules alike.
+
+use event_spine::event::family::policy::ActionResolved;
+use event_spine::event::family::tool::ToolProgress;
+use event_spine::event::value::ToolStatus;
+use event_spine::event::{Entity, Pairing};
+
+use crate::subject::Subject;
+
+/// True for the end of a turn.
+pub(crate) fn ends_turn(subject: &Subject) -> bool {
+    subject.pairing() == Pairing::Closes(Entity::Turn)
+}
+
+/// Bytes of tool output that a progress event carries itself.
+pub(crate) fn inline_bytes(progress: &ToolProgress) -> u64 {
+    progress
+        .preview
+        .as_ref()
+        .map_or(0, |text| text.len() as u64)
+}
+
+/// True when the answer says no.
+pub(crate) fn refuses(resolved: &ActionResolved) -> bool {
+    let no = |word: &str| {
+        matches!(
+            word.to_ascii_lowercase().as_str(),
+            "reject"
+                | "rejected"
+                | "deny"
+                | "denied"
+                | "decline"
+                | "declined"
+                | "abort"
+                | "cancel"
+                | "no"
+        )
+    };
+    no(&resolved.decision) || resolved.resolved_as.as_deref().is_some_and(no)
+}
+
+/// True when a result claims success. A result without a status does: failures are `tool.failed`.
+pub(crate) fn claims_success(status: Option<ToolStatus>) -> bool {
+    match status {
+        None | Some(ToolStatus::Succeeded | ToolStatus::PartialSucceeded) => true,
+        Some(
+            ToolStatus::Failed
+            | ToolStatus::Denied
+            | ToolStatus::Rejected
+            | ToolStatus::Cancelled
+            | ToolStatus::TimedOut
+            | ToolStatus::Interrupted
+            | ToolStatus::Unknown,
+        ) => false,
+    }
+}

@@ -1,0 +1,34 @@
+//! Owns the questions that several rules ask of an event and its stream.
+
+use event_spine::ToolCallId;
+
+use super::{Look, Out};
+use crate::meaning;
+use crate::stream::turn::{OpenTool, Turn};
+
+impl Look<'_> {
+    /// The tool call of the event, if it runs.
+    pub(super) fn open_tool(&self) -> Option<(&ToolCallId, &OpenTool)> {
+        let call = self.subject.event.draft.scope.tool_call_id.as_ref()?;
+        self.stream.turn_of(self.subject)?.tools.get_key_value(call)
+    }
+
+    /// The turn that this event ends, as it was before.
+    pub(super) fn ending_turn(&self) -> Option<&Turn> {
+        meaning::ends_turn(self.subject)
+            .then(|| self.stream.turn_of(self.subject))
+            .flatten()
+    }
+
+    /// Reports a tool end whose call does not run. Calls without their ids, and events after the end of their turn,
+    /// have rules of their own.
+    pub(super) fn tool_end_without_start(&self, out: &mut Out<'_>) {
+        let scope = &self.subject.event.draft.scope;
+        let (Some(call), Some(turn)) = (&scope.tool_call_id, &scope.turn_id) else {
+            return;
+        };
+        if !self.stream.has_ended(turn) && self.open_tool().is_none() {
+            out.add("toolCallId", format!("{call} does not run in {turn}"));
+        }
+    }
+}
