@@ -4,6 +4,7 @@
 //! chain over them.
 
 // Modules stand in reading order.
+pub mod blob;
 mod canonical;
 pub mod event;
 mod id;
