@@ -14,6 +14,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::canonical::write_string;
 use crate::id::SessionId;
 use crate::record::EventDraft;
@@ -45,6 +47,20 @@ macro_rules! hash_type {
             type Err = blake3::HexError;
             fn from_str(text: &str) -> Result<Self, blake3::HexError> {
                 Ok(Self(*blake3::Hash::from_hex(text)?.as_bytes()))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&blake3::Hash::from_bytes(self.0).to_hex())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?
+                    .parse()
+                    .map_err(serde::de::Error::custom)
             }
         }
 

@@ -5,7 +5,10 @@
 //!
 //! Next: [`event`](crate::event), the rows that name a [`ScopeKind`] each.
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::{
     ActionId, ArtifactId, AttemptId, EvidenceId, MessageId, PartId, RunId, SpanId, StepId,
@@ -111,6 +114,24 @@ scope! {
     trace_id: TraceId, "traceId";
     /// Span of the trace.
     span_id: SpanId, "spanId";
+}
+
+impl Serialize for Scope {
+    /// Writes the ids that are present under their wire names.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.present())
+    }
+}
+
+impl<'de> Deserialize<'de> for Scope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let ids = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let mut scope = Self::default();
+        for (name, id) in &ids {
+            scope.set(name, id).map_err(serde::de::Error::custom)?;
+        }
+        Ok(scope)
+    }
 }
 
 /// What ids the events of a type must carry.

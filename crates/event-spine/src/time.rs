@@ -7,6 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// The producer's time, verbatim. RFC 3339 by contract, but a bad time never costs the event: it is kept as given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Timestamp(Arc<str>);
@@ -40,6 +42,18 @@ impl fmt::Display for Timestamp {
     }
 }
 
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(String::deserialize(deserializer)?.into()))
+    }
+}
+
 impl From<RecordedAt> for Timestamp {
     fn from(at: RecordedAt) -> Self {
         Self(at.to_string().into())
@@ -62,6 +76,20 @@ impl std::str::FromStr for RecordedAt {
     type Err = jiff::Error;
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
         Ok(Self(text.parse::<jiff::Timestamp>()?.as_microsecond()))
+    }
+}
+
+impl Serialize for RecordedAt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordedAt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
