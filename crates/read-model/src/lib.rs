@@ -1,1 +1,17 @@
-//! stub
+//! Read models: everything that a person sees of a session, as pure folds over its facts.
+
+// Modules stand in reading order.
+mod honesty;
+mod limits;
+mod moment;
+mod projection;
+pub mod projections;
+mod text;
+mod window;
+
+pub use honesty::{Absence, Known, NotText};
+pub use limits::Limits;
+pub use moment::{Elapsed, Moment};
+pub use projection::{Applied, Projection};
+pub use text::Text;
+pub use window::{Row, Window};

@@ -1,0 +1,1 @@
+//! The register of projections: one folder each, one line each.
