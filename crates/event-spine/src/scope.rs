@@ -16,16 +16,19 @@ use crate::id::{
 };
 
 macro_rules! scope {
-    ($( $(#[$doc:meta])* $field:ident : $ty:ty, $wire:literal; )*) => {
+    ($( $(#[doc = $doc:literal])* $field:ident : $ty:ty, $wire:literal; )*) => {
         /// The ids that say where an event belongs. On the wire they stand at the top level of the envelope.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
         pub struct Scope {
-            $( $(#[$doc])* pub $field: Option<$ty>, )*
+            $( $(#[doc = $doc])* pub $field: Option<$ty>, )*
         }
 
         impl Scope {
             /// Wire names of all scope ids, in the order of the fields, which is also the stored order.
             pub const WIRE_NAMES: &'static [&'static str] = &[$($wire),*];
+
+            /// What each id stands for, in the order of [`Scope::WIRE_NAMES`]: schemas and tables say it too.
+            pub const TEXTS: &'static [&'static str] = &[$( concat!($($doc),*) ),*];
 
             /// The ids that are present, with their wire names, in the order of [`Scope::WIRE_NAMES`].
             pub fn present(&self) -> impl Iterator<Item = (&'static str, &str)> {
