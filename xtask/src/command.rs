@@ -38,12 +38,13 @@ pub(crate) fn tee(command: &mut Command, advice: &str) -> Result<String> {
 
 /// Runs a command and gives back what it wrote to standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| missing(command))?;
+    let output = command.output().with_context(|| missing(command))?;
     if !output.status.success() {
-        bail!("`{}` failed", line(command));
+        bail!(
+            "`{}` failed:\n{}",
+            line(command),
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     String::from_utf8(output.stdout).with_context(|| format!("output of `{}`", line(command)))
 }

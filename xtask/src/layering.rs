@@ -17,9 +17,7 @@ struct Rule {
 }
 
 /// Clients and servers of HTTP that crates of this field bring.
-const HTTP: &[&str] = &[
-    "reqwest", "hyper", "ureq", "isahc", "surf", "axum", "tonic", "http",
-];
+const HTTP: &[&str] = &["reqwest", "hyper", "ureq", "isahc", "surf", "axum", "tonic"];
 
 const RULES: &[Rule] = &[
     Rule {

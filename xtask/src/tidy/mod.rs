@@ -2,11 +2,16 @@
 //!
 //! A check is one file: what it demands and why, a function over the repository, a test that sees it fail.
 
+mod dependencies;
+mod exhaustive;
 mod file_comment;
 mod leftovers;
 mod length;
 mod machine_paths;
+mod one_place;
+mod registers;
 mod requirement_rows;
+mod stored_types;
 
 use anyhow::{Result, bail};
 
@@ -28,6 +33,15 @@ const CHECKS: &[Check] = &[
     leftovers::CHECK,
     machine_paths::PATHS,
     machine_paths::HOSTS,
+    stored_types::CHECK,
+    exhaustive::CHECK,
+    one_place::SLED,
+    one_place::SURROUNDINGS,
+    registers::ADAPTERS,
+    registers::FOLDS,
+    registers::RULE_PAGES,
+    registers::ORIGINS,
+    dependencies::CHECK,
     requirement_rows::CHECK,
 ];
 
