@@ -4,18 +4,24 @@
 //! chain over them.
 
 // Modules stand in reading order.
-pub mod blob;
-mod canonical;
-pub mod event;
 mod id;
-pub mod integrity;
-mod json;
-mod record;
-mod refs;
 mod scope;
 mod time;
+mod json;
+mod canonical;
+mod refs;
+pub mod event;
+mod record;
+pub mod integrity;
 pub mod wire;
+mod codec;
+mod error;
+pub mod blob;
+pub mod store;
+mod log;
+mod wait;
 
+pub use error::{AppendError, Defect, OpenError, ReadError, StoreFault};
 pub use event::{Event, EventPayload, EventType};
 pub use id::{
     ActionId, ArtifactId, AttemptId, EventId, EvidenceId, IdError, MAX_ID_BYTES, MessageId, PartId,
@@ -24,6 +30,12 @@ pub use id::{
 };
 pub use integrity::{ChainHash, LeafHash, PayloadDigest, Salt};
 pub use json::{JsonError, JsonText, MAX_DEPTH, Repairs};
+pub use log::{
+    Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Gap, Head,
+    LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,
+    SalvageError, Salvaged, SessionSummary, Stats, StatsWarning, StorageFinding, SyncPolicy,
+    Verification, salvage,
+};
 pub use record::{EventDraft, RecordedEvent, SCHEMA_VERSION};
 pub use refs::{Ref, RefKind, RefOrigin, Refs, RefsError};
 pub use scope::{MissingScope, Scope, ScopeKind};

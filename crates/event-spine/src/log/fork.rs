@@ -1,0 +1,124 @@
+//! Owns forking: a new session whose history up to a point is another one's, by reference. Nothing is copied.
+//!
+//! The first event of the fork is `session.forked`, right behind the shared prefix, chained to the parent's chain value
+//! there: who verifies the fork verifies that the prefix is the parent's.
+
+use std::sync::PoisonError;
+
+use super::{EventLog, Expected, Receipt};
+use crate::error::AppendError;
+use crate::event::family::context::SessionForked;
+use crate::id::{EventId, RuntimeId, SessionId};
+use crate::record::EventDraft;
+use crate::scope::Scope;
+use crate::store::{ForkPoint, Head, Ticket};
+use crate::time::Timestamp;
+
+impl EventLog {
+    /// Branches `child` off `parent` behind the event `at`. Forking the same way twice changes nothing.
+    ///
+    /// # Errors
+    /// The parent has no such event, the child exists already with another history, or the store did not take it.
+    pub fn fork(
+        &self,
+        parent: &SessionId,
+        at: u64,
+        child: &SessionId,
+        runtime_id: &RuntimeId,
+        reason: Option<&str>,
+    ) -> Result<Receipt, AppendError> {
+        let reader = self.reader();
+        let unreadable = |source| AppendError::Read {
+            session: parent.clone(),
+            source: Box::new(source),
+        };
+        let head = reader
+            .head(parent)
+            .map_err(unreadable)?
+            .map_or(0, |head| head.sequence);
+        let no_point = || AppendError::NoForkPoint {
+            parent: parent.clone(),
+            sequence: at,
+            head,
+        };
+        if at == 0 || at > head {
+            return Err(no_point());
+        }
+        let chain = reader
+            .chain_at(parent, at)
+            .map_err(unreadable)?
+            .ok_or_else(no_point)?;
+        let point = ForkPoint {
+            session_id: parent.clone(),
+            sequence: at,
+        };
+        let payload = SessionForked {
+            parent_session_id: parent.to_string(),
+            parent_sequence: at,
+            parent_chain: chain.to_string(),
+            reason: reason.map(str::to_owned),
+        };
+        let event_id =
+            EventId::derived(&["fork", child.as_str(), parent.as_str(), &at.to_string()]);
+
+        let writer = self.inner.writer(child).map_err(unreadable)?;
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = writer.head.sequence == 0;
+        let made_before = reader
+            .summary(child)
+            .map_err(unreadable)?
+            .and_then(|found| found.parent);
+        if !fresh && made_before.as_ref() != Some(&point) {
+            return Err(AppendError::WrongExpected {
+                session: child.clone(),
+                expected: "without events".into(),
+                actual: writer.head,
+            });
+        }
+        if !fresh {
+            return Ok(Receipt {
+                session_id: child.clone(),
+                sequences: vec![at + 1],
+                head: writer.head,
+                durability: crate::event::Durability::Barrier,
+                appended: 0,
+                duplicates: 1,
+                masked: 0,
+                spilled: 0,
+            });
+        }
+        let timestamp = Timestamp::from(self.inner.options.clock.now());
+        let draft = EventDraft::new(
+            runtime_id.clone(),
+            event_id,
+            timestamp,
+            Scope::default(),
+            &payload,
+        )
+        .map_err(|e| AppendError::Blob {
+            detail: e.to_string(),
+        })?;
+        writer.head = Head {
+            sequence: at,
+            chain,
+        };
+        for (hash, sequence) in reader.event_ids(parent).map_err(unreadable)? {
+            if sequence <= at {
+                writer.ids.insert(hash, sequence);
+            }
+        }
+        writer.parent = Some(point);
+        let pending = self
+            .inner
+            .append_locked(child, &mut writer, Expected::Any, vec![draft])?;
+        let (receipt, ticket) = pending.into_parts();
+        drop(writer);
+        match ticket.map_or(Ok(()), Ticket::wait) {
+            Ok(()) => Ok(receipt),
+            Err(source) => Err(AppendError::Store {
+                session: child.clone(),
+                source,
+            }),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Owns the log: the one way in ([`EventLog::append`]) and the ways out ([`LogReader`]).
+//!
+//! ```text
+//! drafts → validate → mask → spill → sequence and seal → store → receipt
+//! ```
+//!
+//! Next: [`append`], that path; then [`read`] and [`follow`].
+
+mod append;
+mod follow;
+mod fork;
+mod ids;
+mod intake;
+mod read;
+mod salvage;
+mod seal;
+mod stats;
+mod verify;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::blob::Blobs;
+use crate::error::OpenError;
+use crate::id::SessionId;
+use crate::store::Store;
+use crate::store::journal::{Journal, JournalOptions};
+use crate::store::memory::MemoryStore;
+use crate::time::{Clock, Entropy};
+
+pub use append::{Expected, Receipt};
+pub use follow::{Cursor, Follow};
+pub use intake::Masker;
+pub use read::{Events, LogReader};
+pub use salvage::{SalvageError, Salvaged, salvage};
+pub use stats::{Stats, StatsWarning};
+pub use verify::{Fault, Verification};
+
+pub use crate::store::journal::{Disk, DiskFile, RealDisk, Recovery, RecoveryNote};
+pub use crate::store::{Entry, ForkPoint, Gap, Head, ReadMode, SessionSummary, StorageFinding};
+
+/// When an acknowledgement waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SyncPolicy {
+    /// Every batch is on disk before it is acknowledged.
+    Always,
+    /// Batches with a barrier fact are; others within a second.
+    #[default]
+    Barrier,
+    /// None waits; everything is on disk within a second. A power loss can take acknowledged facts.
+    Relaxed,
+}
+
+/// What a log needs from outside.
+#[derive(Clone)]
+pub struct LogOptions {
+    /// Tells when facts are taken.
+    pub clock: Arc<dyn Clock>,
+    /// Gives salts.
+    pub entropy: Arc<dyn Entropy>,
+    /// When acknowledgements wait for the disk.
+    pub sync: SyncPolicy,
+    /// Strings longer than this many bytes go to the blob store.
+    pub inline_limit: usize,
+    /// A segment is sealed when it has grown to this many bytes.
+    pub segment_bytes: u64,
+    /// The files. Tests put faults here.
+    pub disk: Arc<dyn Disk>,
+}
+
+impl LogOptions {
+    /// The defaults: barrier facts synced, strings over 8 KiB spilled, segments of 64 MiB.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        Self {
+            clock,
+            entropy,
+            sync: SyncPolicy::Barrier,
+            inline_limit: 8 * 1024,
+            segment_bytes: 64 * 1024 * 1024,
+            disk: Arc::new(RealDisk),
+        }
+    }
+}
+
+/// The log, open for writing. Clones share it; when the last one goes, everything is synced and the lock is released.
+///
+/// One process writes a data folder at a time; any number may read it.
+#[derive(Clone)]
+pub struct EventLog {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    blobs: Blobs,
+    masker: Masker,
+    options: LogOptions,
+    recovery: Recovery,
+    writers: Mutex<HashMap<SessionId, Arc<Mutex<SessionWriter>>>>,
+}
+
+/// What a writer keeps of a session: enough to number, chain and deduplicate the next batch.
+struct SessionWriter {
+    head: Head,
+    ids: ids::IdIndex,
+    /// Set until the first batch of a fork is submitted.
+    parent: Option<ForkPoint>,
+}
+
+/// So many sessions keep their writer state; beyond, those that are idle are dropped and read again when needed.
+const KEPT_WRITERS: usize = 1024;
+
+impl EventLog {
+    /// Opens the log in `dir` for writing, makes it when there is none, and repairs what a crash left behind.
+    ///
+    /// # Errors
+    /// Another process has it open, the folder is something else or of a newer format, or a file cannot be used.
+    pub fn open(dir: &Path, options: LogOptions) -> Result<Self, OpenError> {
+        let journal = JournalOptions {
+            segment_bytes: options.segment_bytes,
+            disk: Arc::clone(&options.disk),
+        };
+        let (store, recovery, mask_key) = Journal::open(dir, &journal, &*options.entropy)?;
+        let blobs = Blobs::local(&dir.join("blobs")).map_err(|e| OpenError::Blobs {
+            detail: e.to_string(),
+        })?;
+        Ok(Self::new(
+            Arc::new(store),
+            blobs,
+            Masker::new(mask_key),
+            options,
+            recovery,
+        ))
+    }
+
+    /// A log in memory, for tests and for tools that need no disk.
+    #[must_use]
+    pub fn in_memory(options: LogOptions) -> Self {
+        let mut key = [0_u8; 32];
+        options.entropy.fill(&mut key);
+        Self::new(
+            Arc::new(MemoryStore::new()),
+            Blobs::in_memory(),
+            Masker::new(key),
+            options,
+            Recovery::default(),
+        )
+    }
+
+    /// The same log with other masking rules.
+    #[must_use]
+    pub fn with_masker(self, masker: Masker) -> Self {
+        let inner = &self.inner;
+        Self::new(
+            Arc::clone(&inner.store),
+            inner.blobs.clone(),
+            masker,
+            inner.options.clone(),
+            inner.recovery.clone(),
+        )
+    }
+
+    /// A log over any store that keeps the laws of [`Store`].
+    #[must_use]
+    pub fn over(store: Arc<dyn Store>, blobs: Blobs, masker: Masker, options: LogOptions) -> Self {
+        Self::new(store, blobs, masker, options, Recovery::default())
+    }
+
+    fn new(
+        store: Arc<dyn Store>,
+        blobs: Blobs,
+        masker: Masker,
+        options: LogOptions,
+        recovery: Recovery,
+    ) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                store,
+                blobs,
+                masker,
+                options,
+                recovery,
+                writers: Mutex::default(),
+            }),
+        }
+    }
+
+    /// What opening had to repair.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.inner.recovery
+    }
+
+    /// The large bodies.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.inner.blobs
+    }
+
+    /// A reader that sees every acknowledged event.
+    #[must_use]
+    pub fn reader(&self) -> LogReader {
+        LogReader::new(
+            Arc::clone(&self.inner.store).as_read(),
+            self.inner.blobs.clone(),
+        )
+    }
+}
+
+impl Inner {
+    /// The writer state of a session, read from the store when it is not kept.
+    fn writer(
+        &self,
+        session: &SessionId,
+    ) -> Result<Arc<Mutex<SessionWriter>>, crate::error::ReadError> {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = writers.get(session) {
+            return Ok(Arc::clone(writer));
+        }
+        if writers.len() >= KEPT_WRITERS {
+            self.drop_idle(&mut writers);
+        }
+        let writer = Arc::new(Mutex::new(self.load_writer(session)?));
+        writers.insert(session.clone(), Arc::clone(&writer));
+        Ok(writer)
+    }
+
+    fn load_writer(&self, session: &SessionId) -> Result<SessionWriter, crate::error::ReadError> {
+        let reader = LogReader::new(Arc::clone(&self.store).as_read(), self.blobs.clone());
+        let head = reader
+            .head(session)?
+            .unwrap_or_else(|| Head::genesis(session));
+        Ok(SessionWriter {
+            head,
+            ids: ids::IdIndex::load(&reader, session)?,
+            parent: None,
+        })
+    }
+
+    /// Drops writers that nobody uses and whose every batch the store already shows.
+    fn drop_idle(&self, writers: &mut HashMap<SessionId, Arc<Mutex<SessionWriter>>>) {
+        writers.retain(|session, writer| {
+            if Arc::strong_count(writer) > 1 {
+                return true;
+            }
+            let head = writer.lock().unwrap_or_else(PoisonError::into_inner).head;
+            let stored = self
+                .store
+                .summary(session)
+                .ok()
+                .flatten()
+                .map(|summary| summary.head);
+            stored != Some(head)
+        });
+    }
+}

@@ -1,0 +1,305 @@
+//! Owns the table of contents of a sealed segment: which session has which frames in it. A cache: made when a segment is
+//! sealed, read instead of the segment, made again when it is missing or does not hold.
+//!
+//! It lies in a file beside the segment and not in sled, since sled locks its file and writes when it is opened, and
+//! reading a log must need no lock and change no file.
+//!
+//! ```text
+//! toc = "SPINETOC" version:u32 crc32c:u32 length:u64 head sections      head = postcard, crc over head
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::index::{FramePlace, Index, Known, Places, Run};
+use super::segment::toc_path;
+use crate::id::SessionId;
+use crate::integrity::ChainHash;
+use crate::store::{ForkPoint, Head};
+use crate::time::RecordedAt;
+
+const MAGIC: &[u8; 8] = b"SPINETOC";
+const VERSION: u32 = 1;
+const HEADER: usize = 24;
+
+/// A stretch of a table of contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Section {
+    /// Offset in the file.
+    offset: u64,
+    bytes: u32,
+    crc: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TocHead {
+    segment: u64,
+    end: u64,
+    damage: Vec<(u64, u64)>,
+    sessions: Vec<TocSession>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TocSession {
+    session_id: String,
+    head: (u64, [u8; 32]),
+    first_recorded_at: i64,
+    last_recorded_at: i64,
+    parent: Option<(String, u64)>,
+    activity: u64,
+    first: u64,
+    last: u64,
+    bytes: u64,
+    frames: Section,
+    ids: Section,
+}
+
+/// Writes the table of contents of a segment from the index and lets the index forget the details.
+///
+/// # Errors
+/// A file cannot be written. The index is unchanged then, and the next open makes the table again.
+pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()> {
+    let mut sections: Vec<u8> = Vec::new();
+    let mut sessions = Vec::new();
+    for (session_id, known) in &index.sessions {
+        let Some(run) = known.runs.last().filter(|run| run.segment == number) else {
+            continue;
+        };
+        let Places::Kept { frames, ids } = &run.places else {
+            continue;
+        };
+        sessions.push(TocSession {
+            session_id: session_id.to_string(),
+            head: (known.head.sequence, known.head.chain.0),
+            first_recorded_at: known.first_recorded_at.0,
+            last_recorded_at: known.last_recorded_at.0,
+            parent: known
+                .parent
+                .as_ref()
+                .map(|p| (p.session_id.to_string(), p.sequence)),
+            activity: known.activity,
+            first: run.first,
+            last: run.last,
+            bytes: run.bytes,
+            frames: push_frames(&mut sections, frames),
+            ids: push_ids(&mut sections, ids),
+        });
+    }
+    sessions.sort_by(|a, b| a.activity.cmp(&b.activity));
+    let segment = index.segments.get(&number).cloned().unwrap_or_default();
+    let mut head = TocHead {
+        segment: number,
+        end: segment.end,
+        damage: segment.damage,
+        sessions,
+    };
+    let length = postcard_len(&head)?;
+    // Section offsets are final only once the head's length is known, and that depends on the offsets: fix the length
+    // generously and pad.
+    let room = length + 10 * head.sessions.len() * 2;
+    for session in &mut head.sessions {
+        session.frames.offset += (HEADER + room) as u64;
+        session.ids.offset += (HEADER + room) as u64;
+    }
+    let mut bytes = postcard::to_stdvec(&head).map_err(invalid)?;
+    bytes.resize(room, 0);
+    let path = toc_path(dir, number);
+    let temporary = path.with_extension("toc.tmp");
+    let mut file = File::create(&temporary)?;
+    file.write_all(MAGIC)?;
+    file.write_all(&VERSION.to_le_bytes())?;
+    file.write_all(&crc32c::crc32c(&bytes).to_le_bytes())?;
+    file.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    file.write_all(&bytes)?;
+    file.write_all(&sections)?;
+    file.sync_data()?;
+    fs::rename(&temporary, &path)?;
+    for session in head.sessions {
+        let Ok(id) = SessionId::parse(session.session_id) else {
+            continue;
+        };
+        if let Some(run) = index
+            .sessions
+            .get_mut(&id)
+            .and_then(|known| known.runs.last_mut())
+        {
+            run.places = Places::Toc {
+                frames: session.frames,
+                ids: session.ids,
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Reads the table of contents of a segment whose data ends at `size` into the index; `false` when there is none that holds.
+pub(super) fn adopt(dir: &Path, number: u64, size: u64, index: &mut Index) -> bool {
+    let Ok(head) = read_head(&toc_path(dir, number)) else {
+        return false;
+    };
+    if head.segment != number || head.end != size {
+        return false;
+    }
+    for session in head.sessions {
+        let Ok(session_id) = SessionId::parse(session.session_id) else {
+            return false;
+        };
+        let parent = session.parent.and_then(|(id, sequence)| {
+            Some(ForkPoint {
+                session_id: SessionId::parse(id).ok()?,
+                sequence,
+            })
+        });
+        index.adopt(
+            session_id,
+            Known {
+                head: Head {
+                    sequence: session.head.0,
+                    chain: ChainHash(session.head.1),
+                },
+                first_recorded_at: RecordedAt(session.first_recorded_at),
+                last_recorded_at: RecordedAt(session.last_recorded_at),
+                parent,
+                activity: session.activity,
+                runs: vec![Run {
+                    segment: number,
+                    first: session.first,
+                    last: session.last,
+                    bytes: session.bytes,
+                    places: Places::Toc {
+                        frames: session.frames,
+                        ids: session.ids,
+                    },
+                }],
+            },
+        );
+    }
+    let segment = index.segments.entry(number).or_default();
+    segment.end = head.end;
+    segment.damage = head.damage;
+    true
+}
+
+fn read_head(path: &Path) -> io::Result<TocHead> {
+    let mut file = File::open(path)?;
+    let mut header = [0_u8; HEADER];
+    file.read_exact(&mut header)?;
+    let word = |at: usize| {
+        header
+            .get(at..at + 4)
+            .and_then(|w| w.try_into().ok())
+            .map_or(0, u32::from_le_bytes)
+    };
+    if !header.starts_with(MAGIC) || word(8) != VERSION {
+        return Err(invalid("another format"));
+    }
+    let length = u64::from(word(16)) | (u64::from(word(20)) << 32);
+    if length > file.metadata()?.len() {
+        return Err(invalid("cut short"));
+    }
+    let mut bytes = vec![0; usize::try_from(length).map_err(invalid)?];
+    file.read_exact(&mut bytes)?;
+    if crc32c::crc32c(&bytes) != word(12) {
+        return Err(invalid("damaged"));
+    }
+    let (head, _padding) = postcard::take_from_bytes(&bytes).map_err(invalid)?;
+    Ok(head)
+}
+
+/// The frames of a section.
+///
+/// # Errors
+/// The file cannot be read, or the section does not hold.
+pub(super) fn frames(dir: &Path, number: u64, section: &Section) -> io::Result<Vec<FramePlace>> {
+    let bytes = read_section(dir, number, section)?;
+    let packed: Vec<(u64, u32, u32, u32)> = postcard::from_bytes(&bytes).map_err(invalid)?;
+    let mut next = 0;
+    Ok(packed
+        .into_iter()
+        .map(|(skip, count, offset, size)| {
+            let first = next + skip;
+            next = first + u64::from(count);
+            FramePlace {
+                first,
+                last: next - 1,
+                offset,
+                size,
+            }
+        })
+        .collect())
+}
+
+/// The id hashes of a section, with their sequences.
+///
+/// # Errors
+/// The file cannot be read, or the section does not hold.
+pub(super) fn ids(dir: &Path, number: u64, section: &Section) -> io::Result<Vec<(u64, u64)>> {
+    let bytes = read_section(dir, number, section)?;
+    let (pairs, _) = bytes.as_chunks::<16>();
+    Ok(pairs
+        .iter()
+        .map(|pair| {
+            let (hash, sequence) = pair.split_at(8);
+            let number = |half: &[u8]| half.try_into().map_or(0, u64::from_le_bytes);
+            (number(hash), number(sequence))
+        })
+        .collect())
+}
+
+fn push_frames(sections: &mut Vec<u8>, frames: &[FramePlace]) -> Section {
+    let mut next = 0;
+    let packed: Vec<(u64, u32, u32, u32)> = frames
+        .iter()
+        .map(|place| {
+            let skip = place.first - next;
+            let count = u32::try_from(place.last - place.first + 1).unwrap_or(u32::MAX);
+            next = place.last + 1;
+            (skip, count, place.offset, place.size)
+        })
+        .collect();
+    push(sections, &postcard::to_stdvec(&packed).unwrap_or_default())
+}
+
+fn push_ids(sections: &mut Vec<u8>, ids: &[(u64, u64)]) -> Section {
+    let bytes: Vec<u8> = ids
+        .iter()
+        .flat_map(|(hash, sequence)| hash.to_le_bytes().into_iter().chain(sequence.to_le_bytes()))
+        .collect();
+    push(sections, &bytes)
+}
+
+fn push(sections: &mut Vec<u8>, bytes: &[u8]) -> Section {
+    let section = Section {
+        offset: sections.len() as u64,
+        bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+        crc: crc32c::crc32c(bytes),
+    };
+    sections.extend_from_slice(bytes);
+    section
+}
+
+fn read_section(dir: &Path, number: u64, section: &Section) -> io::Result<Vec<u8>> {
+    let file = File::open(toc_path(dir, number))?;
+    if section.offset + u64::from(section.bytes) > file.metadata()?.len() {
+        return Err(invalid("cut short"));
+    }
+    let mut bytes = vec![0; section.bytes as usize];
+    file.read_exact_at(&mut bytes, section.offset)?;
+    if crc32c::crc32c(&bytes) == section.crc {
+        Ok(bytes)
+    } else {
+        Err(invalid("damaged"))
+    }
+}
+
+fn postcard_len(head: &TocHead) -> io::Result<usize> {
+    Ok(postcard::to_stdvec(head).map_err(invalid)?.len())
+}
+
+fn invalid(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
