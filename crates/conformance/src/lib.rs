@@ -23,6 +23,7 @@ mod meaning;
 mod place;
 mod report;
 pub mod rule;
+mod secret;
 mod stream;
 mod subject;
 

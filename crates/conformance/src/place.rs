@@ -11,10 +11,11 @@ pub(crate) struct Place {
 }
 
 /// The shortest unambiguous name of a place, for what has to be remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Mark {
     Line(u64),
     Sequence(u64),
+    #[default]
     Somewhere,
 }
 

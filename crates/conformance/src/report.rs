@@ -52,17 +52,14 @@ pub struct Counts {
 impl Counts {
     pub(crate) fn count(&mut self, subject: &Subject) {
         self.events += 1;
-        match subject
+        let family = subject
             .event
             .draft
             .event_type
             .descriptor()
-            .map(|row| row.family)
-        {
-            Some(Family::Artifact) => self.artifacts += 1,
-            Some(Family::Evidence) => self.evidence += 1,
-            _ => {}
-        }
+            .map(|row| row.family);
+        self.artifacts += u64::from(family == Some(Family::Artifact));
+        self.evidence += u64::from(family == Some(Family::Evidence));
     }
 
     pub(crate) fn add(&mut self, totals: Totals) {

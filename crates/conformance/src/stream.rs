@@ -9,7 +9,7 @@ mod apply;
 mod digest;
 pub(crate) mod turn;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use event_spine::{ActionId, SubagentId, ThreadId, ToolCallId, TurnId};
 
@@ -32,7 +32,7 @@ pub(crate) struct Stream {
     pub(crate) turns: BTreeMap<TurnId, Turn>,
     ended: HashSet<u64>,
     pub(crate) actions: BTreeMap<ActionId, OpenAction>,
-    pub(crate) subagents: BTreeMap<SubagentId, Mark>,
+    pub(crate) subagents: BTreeSet<SubagentId>,
     bodies: HashSet<u64>,
     pub(crate) totals: Totals,
 }

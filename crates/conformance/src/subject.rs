@@ -7,7 +7,7 @@
 
 use event_spine::event::{DecodeError, Pairing};
 use event_spine::wire::{WireError, WireEvent};
-use event_spine::{Event, SessionId};
+use event_spine::{Event, EventPayload, SessionId};
 use serde_json::{Map, Value};
 
 /// A member of the envelope that is missing or has another shape than the contract says.
@@ -65,6 +65,22 @@ impl Subject {
             .event_type
             .descriptor()
             .map_or(Pairing::None, |row| row.pairing)
+    }
+
+    /// True when the event is of the type of this payload.
+    pub(crate) fn is<P: EventPayload>(&self) -> bool {
+        self.type_name() == P::descriptor().name
+    }
+
+    /// The name under which the event came, when that is an alias.
+    pub(crate) fn alias(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Kept {
+            #[serde(rename = "originalType")]
+            name: Option<String>,
+        }
+        let kept: Kept = self.event.draft.extra.as_ref()?.read().ok()?;
+        kept.name
     }
 
     /// Name of the type as the contract spells it.

@@ -1,10 +1,12 @@
 //! Owns the questions that several rules ask of an event and its stream.
 
-use event_spine::ToolCallId;
+use event_spine::event::family::MessageEvent;
+use event_spine::event::value::Reconciliation;
+use event_spine::{Event, ToolCallId};
 
 use super::{Look, Out};
 use crate::meaning;
-use crate::stream::turn::{OpenTool, Turn};
+use crate::stream::turn::{OpenTool, Part, Turn};
 
 impl Look<'_> {
     /// The tool call of the event, if it runs.
@@ -30,5 +32,19 @@ impl Look<'_> {
         if !self.stream.has_ended(turn) && self.open_tool().is_none() {
             out.add("toolCallId", format!("{call} does not run in {turn}"));
         }
+    }
+
+    /// A final text, the streamed part that it settles, and the mode it claims.
+    pub(super) fn final_text(&self) -> Option<(&str, &Part, Option<Reconciliation>)> {
+        let Event::Message(MessageEvent::ModelCompleted(end)) = self.subject.decoded()? else {
+            return None;
+        };
+        let scope = &self.subject.event.draft.scope;
+        let turn = self.stream.turn_of(self.subject)?;
+        let part = turn
+            .messages
+            .get(&scope.message_id)?
+            .streamed(scope.part_id.as_ref())?;
+        Some((end.text.as_deref()?, part, end.mode))
     }
 }

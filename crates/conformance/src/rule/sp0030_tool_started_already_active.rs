@@ -1,7 +1,6 @@
 //! SP0030: a tool call that runs does not start again.
 
-use event_spine::Event;
-use event_spine::event::family::ToolEvent;
+use event_spine::event::family::tool::ToolStarted;
 
 use super::{Info, Look, Out, Rule};
 use crate::finding::Severity;
@@ -19,8 +18,9 @@ impl Rule for ToolStartedAlreadyActive {
     }
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
-        let Some(Event::Tool(ToolEvent::ToolStarted(_))) = look.subject.decoded() else { return };
-        if let Some((call, tool)) = look.open_tool() {
+        if look.subject.is::<ToolStarted>()
+            && let Some((call, tool)) = look.open_tool()
+        {
             out.add("toolCallId", format!("{call} runs already, since {}", tool.since));
         }
     }

@@ -1,7 +1,6 @@
 //! SP0031: `tool.result` ends a tool call that had started.
 
-use event_spine::Event;
-use event_spine::event::family::ToolEvent;
+use event_spine::event::family::tool::ToolResult;
 
 use super::{Info, Look, Out, Rule};
 use crate::finding::Severity;
@@ -19,7 +18,7 @@ impl Rule for ToolResultWithoutStart {
     }
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
-        if let Some(Event::Tool(ToolEvent::ToolResult(_))) = look.subject.decoded() {
+        if look.subject.is::<ToolResult>() {
             look.tool_end_without_start(out);
         }
     }

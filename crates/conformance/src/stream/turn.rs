@@ -2,30 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use event_spine::{MessageId, PartId, RunId, TaskId, ToolCallId, TraceId};
+use event_spine::{MessageId, PartId, ToolCallId};
 
 use crate::place::Mark;
 
 /// An open turn.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
-    pub(crate) since: Option<Mark>,
+    pub(crate) since: Mark,
     pub(crate) tools: BTreeMap<ToolCallId, OpenTool>,
     /// Messages of the turn, streamed or final; the unnamed one is that of events without `messageId`.
     pub(crate) messages: BTreeMap<Option<MessageId>, Message>,
     pub(crate) guards: BTreeMap<ToolCallId, Guard>,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) run: Option<RunId>,
-    pub(crate) trace: Option<TraceId>,
+    /// The last task, run and trace that its events named.
+    pub(crate) task: Option<String>,
+    pub(crate) run: Option<String>,
+    pub(crate) trace: Option<String>,
 }
 
 /// A tool call that runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct OpenTool {
     pub(crate) since: Mark,
     pub(crate) name: String,
     /// Bytes of output that came inline.
     pub(crate) inline: u64,
+    /// True once its output lies behind a ref.
+    pub(crate) has_ref: bool,
+    /// True once its source said that it cut the output.
+    pub(crate) truncated: bool,
 }
 
 /// A message of the turn.
@@ -82,20 +87,27 @@ pub(crate) enum Guard {
     Refused(Mark),
 }
 
-impl Turn {
+impl Part {
+    pub(crate) fn was_streamed(&self) -> bool {
+        self.streamed.bytes > 0
+    }
+}
+
+impl Message {
+    /// Where the final text of a part came. One that names no part settles all of the message.
+    pub(crate) fn settled(&self, part: Option<&PartId>) -> Option<Mark> {
+        let whole = self.parts.get(&None).and_then(|part| part.settled);
+        whole.or_else(|| self.parts.get(&part.cloned())?.settled)
+    }
+
     /// The streamed part that a final text for `part` settles: the named one, or the only one when none is named.
-    pub(crate) fn streamed(
-        &self,
-        message: Option<&MessageId>,
-        part: Option<&PartId>,
-    ) -> Option<&Part> {
-        let parts = &self.messages.get(&message.cloned())?.parts;
-        match part {
-            Some(_) => parts.get(&part.cloned()),
-            None => {
-                let mut all = parts.values();
-                all.next().filter(|_| all.next().is_none())
-            }
-        }
+    pub(crate) fn streamed(&self, part: Option<&PartId>) -> Option<&Part> {
+        let named = self.parts.get(&part.cloned());
+        let only = || {
+            let mut all = self.parts.values();
+            all.next()
+                .filter(|_| part.is_none() && all.next().is_none())
+        };
+        named.or_else(only).filter(|part| part.was_streamed())
     }
 }
