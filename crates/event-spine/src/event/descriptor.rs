@@ -240,6 +240,7 @@ impl EventType {
             Self::Known(row) => (row.decode)(payload.as_str()).map_err(|source| DecodeError {
                 event_type: row.name,
                 detail: source.to_string(),
+                column: source.column(),
             }),
         }
     }
@@ -267,6 +268,8 @@ pub struct DecodeError {
     pub event_type: &'static str,
     /// What is wrong, with line and column in the payload text.
     pub detail: String,
+    /// Column in the payload text, 1 first: the end of the member at fault, or of the object that lacks one.
+    pub column: usize,
 }
 
 /// Finds the type a stream means by `name`: the row of that name, else the row that reads it as an alias.
