@@ -21,6 +21,7 @@ mod input;
 mod limit;
 mod meaning;
 mod place;
+mod pointer;
 mod report;
 pub mod rule;
 mod secret;

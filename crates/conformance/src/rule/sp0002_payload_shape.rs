@@ -1,8 +1,13 @@
 //! SP0002: a payload has the shape of its type.
 
+use event_spine::JsonText;
+use event_spine::event::EventDescriptor;
+use serde_json::{Map, Value};
+
 use super::sp0003_prose_only::is_prose;
 use super::{Info, Look, Out, Rule};
 use crate::finding::Severity;
+use crate::pointer;
 
 pub(super) struct PayloadShape;
 
@@ -17,11 +22,34 @@ impl Rule for PayloadShape {
     }
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
-        let Some(Err(error)) = &look.subject.body else { return };
-        let payload = &look.subject.event.draft.payload;
-        if is_prose(payload) {
+        let draft = &look.subject.event.draft;
+        let (Some(Err(error)), Some(row)) = (&look.subject.body, draft.event_type.descriptor())
+        else {
+            return;
+        };
+        if is_prose(&draft.payload) {
             return;
         }
-        out.add("payload", error.to_string());
+        let missing = missing_members(row, &draft.payload);
+        for member in &missing {
+            out.add(format!("payload.{member}"), format!("{} lacks {member}", row.name));
+        }
+        if missing.is_empty() {
+            let mut path = pointer::at_column(draft.payload.as_str(), error.column);
+            path.insert_str(0, if path.is_empty() { "payload" } else { "payload." });
+            out.add(path, error.to_string());
+        }
     }
+}
+
+/// Members that the schema of the type requires and the payload does not have.
+fn missing_members(row: &EventDescriptor, payload: &JsonText) -> Vec<String> {
+    let Ok(members) = payload.read::<Map<String, Value>>() else { return Vec::new() };
+    let schema = (row.schema)();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    required
+        .filter_map(Value::as_str)
+        .filter(|name| !members.contains_key(*name))
+        .map(str::to_owned)
+        .collect()
 }

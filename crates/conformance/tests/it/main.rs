@@ -1,0 +1,3 @@
+//! The tests that use the crate as its consumers do.
+
+mod payloads;
