@@ -19,8 +19,10 @@ mod error;
 pub mod blob;
 pub mod store;
 mod log;
+mod checkpoint;
 mod wait;
 
+pub use checkpoint::Checkpoints;
 pub use error::{AppendError, Defect, OpenError, ReadError, StoreFault};
 pub use event::{Event, EventPayload, EventType};
 pub use id::{

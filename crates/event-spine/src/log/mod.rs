@@ -18,10 +18,11 @@ mod stats;
 mod verify;
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::blob::Blobs;
+use crate::checkpoint::Checkpoints;
 use crate::error::OpenError;
 use crate::id::SessionId;
 use crate::store::Store;
@@ -98,6 +99,9 @@ struct Inner {
     masker: Masker,
     options: LogOptions,
     recovery: Recovery,
+    /// Where the index is; nowhere for a log in memory.
+    index: Option<PathBuf>,
+    checkpoints: OnceLock<Checkpoints>,
     writers: Mutex<HashMap<SessionId, Arc<Mutex<SessionWriter>>>>,
 }
 
@@ -126,13 +130,12 @@ impl EventLog {
         let blobs = Blobs::local(&dir.join("blobs")).map_err(|e| OpenError::Blobs {
             detail: e.to_string(),
         })?;
-        Ok(Self::new(
-            Arc::new(store),
-            blobs,
-            Masker::new(mask_key),
-            options,
-            recovery,
-        ))
+        let mut inner = Inner::over(Arc::new(store), blobs, Masker::new(mask_key), options);
+        inner.recovery = recovery;
+        inner.index = Some(dir.join("index"));
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// A log in memory, for tests and for tools that need no disk.
@@ -140,50 +143,19 @@ impl EventLog {
     pub fn in_memory(options: LogOptions) -> Self {
         let mut key = [0_u8; 32];
         options.entropy.fill(&mut key);
-        Self::new(
+        Self::over(
             Arc::new(MemoryStore::new()),
             Blobs::in_memory(),
             Masker::new(key),
             options,
-            Recovery::default(),
-        )
-    }
-
-    /// The same log with other masking rules.
-    #[must_use]
-    pub fn with_masker(self, masker: Masker) -> Self {
-        let inner = &self.inner;
-        Self::new(
-            Arc::clone(&inner.store),
-            inner.blobs.clone(),
-            masker,
-            inner.options.clone(),
-            inner.recovery.clone(),
         )
     }
 
     /// A log over any store that keeps the laws of [`Store`].
     #[must_use]
     pub fn over(store: Arc<dyn Store>, blobs: Blobs, masker: Masker, options: LogOptions) -> Self {
-        Self::new(store, blobs, masker, options, Recovery::default())
-    }
-
-    fn new(
-        store: Arc<dyn Store>,
-        blobs: Blobs,
-        masker: Masker,
-        options: LogOptions,
-        recovery: Recovery,
-    ) -> Self {
         Self {
-            inner: Arc::new(Inner {
-                store,
-                blobs,
-                masker,
-                options,
-                recovery,
-                writers: Mutex::default(),
-            }),
+            inner: Arc::new(Inner::over(store, blobs, masker, options)),
         }
     }
 
@@ -199,6 +171,16 @@ impl EventLog {
         &self.inner.blobs
     }
 
+    /// Saved folds of this log's projections, for whoever holds the log open. Opened when first asked for.
+    #[must_use]
+    pub fn checkpoints(&self) -> Checkpoints {
+        let open = || match &self.inner.index {
+            Some(index) => Checkpoints::open(index),
+            None => Checkpoints::in_memory(),
+        };
+        self.inner.checkpoints.get_or_init(open).clone()
+    }
+
     /// A reader that sees every acknowledged event.
     #[must_use]
     pub fn reader(&self) -> LogReader {
@@ -210,6 +192,19 @@ impl EventLog {
 }
 
 impl Inner {
+    fn over(store: Arc<dyn Store>, blobs: Blobs, masker: Masker, options: LogOptions) -> Self {
+        Self {
+            store,
+            blobs,
+            masker,
+            options,
+            recovery: Recovery::default(),
+            index: None,
+            checkpoints: OnceLock::new(),
+            writers: Mutex::default(),
+        }
+    }
+
     /// The writer state of a session, read from the store when it is not kept.
     fn writer(
         &self,
