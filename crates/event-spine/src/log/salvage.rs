@@ -99,11 +99,15 @@ fn salvage_session(
         match entry? {
             Entry::Gap(gap) => result.first_lost = result.first_lost.or(Some(gap.from)),
             Entry::Event(event) if result.first_lost.is_none() => {
-                piece.push(event);
-                result.events += 1;
-                if piece.len() >= PIECE {
+                // A batch has one time of recording, and events keep theirs.
+                let other_time = piece
+                    .last()
+                    .is_some_and(|last| last.recorded_at != event.recorded_at);
+                if other_time || piece.len() >= PIECE {
                     previous = store(log, session, previous, parent.take(), &mut piece)?;
                 }
+                piece.push(event);
+                result.events += 1;
             }
             Entry::Event(event) => {
                 result.behind_gap += 1;
@@ -131,7 +135,7 @@ fn store(
         session_id: session.clone(),
         previous,
         events: std::mem::take(piece),
-        sync: true,
+        sync: false, // everything is synced when the new log is closed
         parent,
     };
     let chain = batch.head().chain;

@@ -77,3 +77,42 @@ pub(crate) fn history(log: &EventLog, session: &SessionId) -> Vec<(u64, String)>
     }
     all
 }
+
+/// A copy of a data folder as a crash would leave it: whatever the files hold right now.
+pub(crate) fn crashed_copy(dir: &std::path::Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    copy_folder(dir, copy.path());
+    copy
+}
+
+pub(crate) fn copy_folder(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).unwrap();
+        }
+    }
+}
+
+/// The only segment of a small log.
+pub(crate) fn segment(dir: &std::path::Path) -> std::path::PathBuf {
+    dir.join("journal/0000000001.seg")
+}
+
+/// Every file of a folder with its bytes.
+pub(crate) fn contents(
+    dir: &std::path::Path,
+) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut all = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        if entry.path().is_dir() {
+            all.extend(contents(&entry.path()));
+        } else {
+            all.insert(entry.path(), std::fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}

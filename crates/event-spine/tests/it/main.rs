@@ -1,4 +1,10 @@
 //! Integration tests of the log, one file a subject.
 
 mod common;
+mod crash;
+mod damage;
+mod faults;
+mod follow;
 mod journal;
+mod lock;
+mod torn;
