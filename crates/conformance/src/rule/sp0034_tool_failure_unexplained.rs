@@ -21,10 +21,10 @@ impl Rule for ToolFailureUnexplained {
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
         let Some(Event::Tool(ToolEvent::ToolFailed(failed))) = look.subject.decoded() else { return };
         if failed.failure_category.trim().is_empty() {
-            out.add("payload.failureCategory", "the failure category is empty");
+            out.add("payload.failureCategory", "tool.failed with an empty failure category");
         }
         if failed.error.as_deref().is_none_or(|error| error.trim().is_empty()) {
-            out.add("payload.error", format!("{} without an error text", failed.failure_category));
+            out.add("payload.error", "tool.failed without an error text");
         }
     }
 }

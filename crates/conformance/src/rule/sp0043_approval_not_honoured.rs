@@ -30,7 +30,7 @@ impl Rule for ApprovalNotHonoured {
                 out.add("toolCallId", format!("{call} succeeded while its approval waits, since {since}"));
             }
             Some(Guard::Refused(at)) => {
-                out.add("toolCallId", format!("{call} succeeded although it was refused, {at}"));
+                out.add("toolCallId", format!("{call} succeeded although it was refused ({at})"));
             }
             Some(Guard::Allowed) | None => {}
         }

@@ -23,7 +23,7 @@ impl Rule for FinalForAnotherPart {
             for (part, _) in state.parts.iter().filter(|(_, part)| part.settled.is_none()) {
                 if let Some((stray, at)) = strays.iter().find_map(|(id, p)| Some((id.as_ref()?, p.settled?))) {
                     let (message, part) = (name(message.as_ref()), name(part.as_ref()));
-                    let text = format!("{part} of {message} was streamed, and {stray} was completed, {at}");
+                    let text = format!("{part} of {message} was streamed, and {stray} was completed ({at})");
                     out.add("partId", text);
                 }
             }

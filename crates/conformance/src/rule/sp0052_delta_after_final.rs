@@ -27,7 +27,7 @@ impl Rule for DeltaAfterFinal {
             .and_then(|turn| turn.messages.get(&scope.message_id))
             .and_then(|message| message.settled(scope.part_id.as_ref()));
         if let Some(at) = settled.filter(|_| !delta.delta.is_empty()) {
-            out.add("payload.delta", format!("the text of this part is final, {at}"));
+            out.add("payload.delta", format!("the text of this part is final since {at}"));
         }
     }
 }

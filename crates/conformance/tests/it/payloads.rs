@@ -36,7 +36,7 @@ fn names_the_member() {
     check(
         "artifact.changed",
         r#"{"change":{"x":1}}"#,
-        "payload.change",
+        "payload.change.x",
     );
     check(
         "plan.final",
