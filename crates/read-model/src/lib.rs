@@ -7,6 +7,7 @@ mod moment;
 mod projection;
 pub mod projections;
 mod text;
+mod view;
 mod window;
 
 pub use honesty::{Absence, Known, NotText};
@@ -14,4 +15,5 @@ pub use limits::Limits;
 pub use moment::{Elapsed, Moment};
 pub use projection::{Applied, Projection};
 pub use text::Text;
-pub use window::{Row, Window};
+pub use view::{REDUCER_VERSION, SessionView, VIEW_NAMES, ViewStamp};
+pub use window::{Place, Row, Window};

@@ -134,6 +134,17 @@ impl<R: Row> Window<R> {
         self.open.iter().filter_map(|place| self.at(Place(*place)))
     }
 
+    /// The rows with their places, oldest first.
+    pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = (Place, &R)> {
+        self.rows.iter().map(|slot| (Place(slot.place), &slot.row))
+    }
+
+    /// The open rows with their places, oldest first.
+    pub(crate) fn open_places(&self) -> impl DoubleEndedIterator<Item = (Place, &R)> {
+        let at = |place: &u64| Some((Place(*place), self.at(Place(*place))?));
+        self.open.iter().filter_map(at)
+    }
+
     /// How many rows are open.
     #[must_use]
     pub fn open_len(&self) -> usize {

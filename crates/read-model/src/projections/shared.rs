@@ -1,0 +1,66 @@
+//! Owns small readings of events that several projections need.
+
+use std::borrow::Cow;
+
+use event_spine::event::family::{Event, LifecycleEvent};
+use event_spine::{JsonText, RecordedEvent, Ref, TurnId};
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    Completed,
+    Failed,
+    Canceled,
+}
+
+/// The end of a turn, if the event is one.
+pub(crate) fn turn_end<'a>(
+    recorded: &'a RecordedEvent,
+    event: &Event,
+) -> Option<(TurnEnd, &'a TurnId)> {
+    let Event::Lifecycle(event) = event else {
+        return None;
+    };
+    let end = match event {
+        LifecycleEvent::TurnCompleted(_) => TurnEnd::Completed,
+        LifecycleEvent::TurnFailed(_) => TurnEnd::Failed,
+        LifecycleEvent::TurnCanceled(_) => TurnEnd::Canceled,
+        LifecycleEvent::TurnSubmitted(_)
+        | LifecycleEvent::TurnStarted(_)
+        | LifecycleEvent::RunStatus(_)
+        | LifecycleEvent::QueueChanged(_) => return None,
+    };
+    Some((end, recorded.draft.scope.turn_id.as_ref()?))
+}
+
+/// A JSON value as text for people: a string as what it says, anything else as JSON.
+pub(crate) fn readable(json: &JsonText) -> Cow<'_, str> {
+    let text = json.as_str();
+    if text.starts_with('"')
+        && let Ok(string) = json.read::<String>()
+    {
+        return string.into();
+    }
+    text.into()
+}
+
+/// The ref to the whole of a payload member that was too large to stay in the event.
+pub(crate) fn spilled(recorded: &RecordedEvent, pointer: &str) -> Option<Ref> {
+    // Adapted events carry a ref to their input each; only spilled ones have a pointer.
+    let text = recorded.draft.refs.as_json()?.as_str();
+    if !text.contains("\"pointer\"") {
+        return None;
+    }
+    let refs = recorded.draft.refs.to_vec();
+    refs.into_iter()
+        .find(|r| r.pointer.as_deref() == Some(pointer))
+}
+
+/// The first `max` bytes of a text's first line, for titles.
+pub(crate) fn headline(text: &str, max: usize) -> &str {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let end = (0..=max.min(line.len()))
+        .rev()
+        .find(|at| line.is_char_boundary(*at));
+    line.get(..end.unwrap_or(0)).unwrap_or_default()
+}
