@@ -6,6 +6,9 @@ mod limits;
 mod moment;
 mod projection;
 pub mod projections;
+mod replay;
+#[cfg(test)]
+mod testing;
 mod text;
 mod view;
 mod window;
@@ -14,6 +17,7 @@ pub use honesty::{Absence, Known, NotText};
 pub use limits::Limits;
 pub use moment::{Elapsed, Moment};
 pub use projection::{Applied, Projection};
+pub use replay::{Difference, compare, replay, replay_with};
 pub use text::Text;
-pub use view::{REDUCER_VERSION, SessionView, VIEW_NAMES, ViewStamp};
+pub use view::{Lost, LostStretch, REDUCER_VERSION, SessionView, VIEW_NAMES, ViewStamp};
 pub use window::{Place, Row, Window};

@@ -2,7 +2,7 @@
 //!
 //! Next: [`replay`](crate::replay()), which builds it from nothing, and [`projections`](crate::projections).
 
-use event_spine::{ChainHash, Event, RecordedEvent, SessionId};
+use event_spine::{ChainHash, Event, Gap, RecordedEvent, SessionId};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::limits::Limits;
@@ -23,6 +23,31 @@ pub struct ViewStamp {
     pub reducer_version: u32,
 }
 
+/// Stretches of a history that could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lost {
+    /// How many events are missing.
+    pub events: u64,
+    /// The first stretches.
+    pub stretches: Vec<LostStretch>,
+}
+
+/// One stretch of a history that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LostStretch {
+    /// First missing sequence.
+    pub from: u64,
+    /// Last missing sequence.
+    pub to: u64,
+    /// Where and why, for people.
+    pub reason: String,
+}
+
+/// How many stretches are named; the count of events is always exact.
+const NAMED_STRETCHES: usize = 100;
+
 /// Lists the views: gives [`SessionView`], the fold over all of them, their names, and the version of the whole.
 macro_rules! session_view {
     ($( $(#[$doc:meta])* $field:ident: $view:ty, )*) => {
@@ -37,6 +62,8 @@ macro_rules! session_view {
             pub at: ViewStamp,
             /// How much the views keep.
             pub limits: Limits,
+            /// Stretches of the history that could not be read; the views lack what happened there.
+            pub lost: Lost,
             $( $(#[$doc])* pub $field: <$view as Projection>::State, )*
         }
 
@@ -58,6 +85,7 @@ macro_rules! session_view {
                         reducer_version: REDUCER_VERSION,
                     },
                     limits,
+                    lost: Lost::default(),
                     $( $field: Default::default(), )*
                 };
                 view.limit(limits);
@@ -84,10 +112,11 @@ macro_rules! session_view {
                 struct Json {
                     at: ViewStamp,
                     limits: Limits,
+                    lost: Lost,
                     $( $field: <$view as Projection>::State, )*
                 }
-                let Json { at, limits, $( $field, )* } = Json::deserialize(deserializer)?;
-                let mut view = Self { at, limits, $( $field, )* };
+                let Json { at, limits, lost, $( $field, )* } = Json::deserialize(deserializer)?;
+                let mut view = Self { at, limits, lost, $( $field, )* };
                 view.limit(limits);
                 Ok(view)
             }
@@ -128,6 +157,27 @@ impl SessionView {
         self.at.sequence = recorded.sequence;
         self.at.chain = recorded.chain;
         Applied::when(changed)
+    }
+
+    /// Goes on behind a stretch of the log that cannot be read, and remembers that it is missing.
+    pub fn pass_over(&mut self, gap: &Gap) -> Applied {
+        let expected = self.at.sequence + 1;
+        if gap.to < expected {
+            return Applied::Duplicate;
+        }
+        if gap.from > expected {
+            return Applied::Gap { expected };
+        }
+        self.lost.events += gap.to - self.at.sequence;
+        if self.lost.stretches.len() < NAMED_STRETCHES {
+            self.lost.stretches.push(LostStretch {
+                from: expected,
+                to: gap.to,
+                reason: gap.reason.clone(),
+            });
+        }
+        self.at.sequence = gap.to;
+        Applied::Changed
     }
 
     /// BLAKE3, in hex, over the JSON of the view. Equal hashes mean equal views.
