@@ -12,11 +12,17 @@
 //!
 //! Next: [`Pipeline`], which is what a program calls; then [`runtime_event`], the simplest adapter.
 
+pub mod ag_ui;
 mod draft;
 mod error;
 pub mod frames;
+#[cfg(test)]
+mod laws;
 mod pipeline;
+mod recovery;
 pub mod runtime_event;
+#[cfg(test)]
+mod testing;
 
 use event_spine::{EventDraft, SessionId, Timestamp};
 
@@ -103,11 +109,13 @@ pub trait StreamAdapter: Send {
 pub enum Format {
     /// RuntimeEvents in their own JSON form.
     RuntimeEvent,
+    /// Event streams of AG-UI 1.0 and 0.x.
+    AgUi,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::RuntimeEvent];
+    pub const ALL: &'static [Self] = &[Self::RuntimeEvent, Self::AgUi];
 
     /// How much of the input [`Format::detect`] needs at most, in bytes. More does not hurt.
     pub const HEAD: usize = 64 * 1024;
@@ -117,6 +125,7 @@ impl Format {
     pub const fn name(self) -> &'static str {
         match self {
             Self::RuntimeEvent => "runtime-event",
+            Self::AgUi => "ag-ui",
         }
     }
 
@@ -146,6 +155,7 @@ impl Format {
     fn recognises(self, frame: &serde_json::Value) -> bool {
         match self {
             Self::RuntimeEvent => runtime_event::recognises(frame),
+            Self::AgUi => ag_ui::recognises(frame),
         }
     }
 }
@@ -161,5 +171,6 @@ impl std::fmt::Display for Format {
 pub fn adapter(format: Format, context: AdapterContext) -> Box<dyn StreamAdapter> {
     match format {
         Format::RuntimeEvent => Box::new(runtime_event::RuntimeEvents::new(context)),
+        Format::AgUi => Box::new(ag_ui::AgUi::new(context)),
     }
 }

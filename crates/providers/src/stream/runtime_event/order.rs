@@ -58,7 +58,7 @@ impl Numbers {
     /// Lets go of all that waits.
     pub(super) fn give_up(&mut self) -> Vec<Seen> {
         let mut waiting: Vec<_> = self.0.iter_mut().collect();
-        waiting.sort_by(|(a, _), (b, _)| a.cmp(b));
+        waiting.sort_by_key(|(session, _)| *session);
         waiting
             .into_iter()
             .flat_map(|(_, session)| session.give_up())

@@ -1,0 +1,316 @@
+//! Owns tool calls: arguments in pieces or chunks, the start, the result, and calls that never get one.
+
+use event_spine::event::family::tool::{ToolArgs, ToolFailed, ToolResult, ToolStarted};
+use event_spine::event::value::{ArgsState, ToolStatus};
+use event_spine::{JsonText, Scope};
+
+use super::super::recovery::recovery;
+use super::cx::Cx;
+use super::frame::{Message, RunInput, Wire};
+use super::state::{Chunk, Text, Tool, message_id, tool_call_id};
+use super::text::close_chunks;
+
+/// Name of a tool whose name the stream does not say.
+const UNNAMED: &str = "unknown";
+
+/// TOOL_CALL_START. A call that is open already is told again by a run that resumes it; it stays the same call.
+pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
+    let owner = wire.subagent_run_id.as_deref();
+    let name = wire.tool_call_name.as_deref().filter(|n| !n.is_empty());
+    let known = cx.turn().and_then(|turn| turn.tools.get_mut(id));
+    if let Some(tool) = known {
+        tool.args = Text::default();
+        if let Some(name) = name {
+            name.clone_into(&mut tool.name);
+        }
+    } else {
+        cx.run.model_speaks(owner);
+        let message = wire.parent_message_id.clone();
+        open(cx, id, name.unwrap_or(UNNAMED), owner, message);
+    }
+    arrive(cx, id, None);
+}
+
+fn open(cx: &mut Cx<'_>, id: &str, name: &str, owner: Option<&str>, message: Option<String>) {
+    let tool = Tool {
+        name: name.to_owned(),
+        owner: owner.map(str::to_owned),
+        step: cx.run.step(&cx.thread.session, owner),
+        message,
+        args: Text::default(),
+        started: false,
+        pending: false,
+    };
+    if let Some(turn) = cx.turn() {
+        turn.tools.insert(id.to_owned(), tool);
+    }
+}
+
+fn arrive(cx: &mut Cx<'_>, id: &str, delta: Option<String>) {
+    let Some((scope, tool)) = find(cx, id) else {
+        return;
+    };
+    let payload = ToolArgs {
+        tool_name: Some(tool.name),
+        state: ArgsState::Streaming,
+        delta,
+        args: None,
+        raw: None,
+        args_ref: None,
+    };
+    cx.emit(scope, &payload);
+}
+
+/// An open call and where its events belong.
+fn find(cx: &mut Cx<'_>, id: &str) -> Option<(Scope, Tool)> {
+    let tool = cx.turn()?.tools.get(id)?.clone();
+    Some((scope(cx, id, &tool), tool))
+}
+
+fn scope(cx: &Cx<'_>, id: &str, tool: &Tool) -> Scope {
+    let mut scope = cx.scope(tool.owner.as_deref());
+    scope.step_id = Some(tool.step.clone());
+    scope.message_id = tool.message.as_deref().map(message_id);
+    scope.tool_call_id = Some(tool_call_id(id));
+    scope
+}
+
+/// TOOL_CALL_ARGS.
+pub(super) fn args(cx: &mut Cx<'_>, wire: &Wire, id: &str, delta: String) {
+    let known = cx.turn().is_some_and(|turn| turn.tools.contains_key(id));
+    if !known {
+        cx.warn("not_started", Some(format!("tool call {id}")), None);
+        open(cx, id, UNNAMED, wire.subagent_run_id.as_deref(), None);
+    }
+    if let Some(tool) = cx.turn().and_then(|turn| turn.tools.get_mut(id)) {
+        tool.args.add(&delta);
+    }
+    arrive(cx, id, Some(delta));
+}
+
+/// TOOL_CALL_END: the arguments are whole, and the tool may run from here on.
+pub(super) fn end(cx: &mut Cx<'_>, id: &str) {
+    let Some((scope, tool)) = find(cx, id) else {
+        cx.warn("not_open", Some(format!("tool call {id}")), None);
+        return;
+    };
+    cx.emit(scope.clone(), &whole_args(&tool));
+    if !tool.started {
+        cx.emit(scope, &started(&tool));
+    }
+    mark_started(cx, id);
+}
+
+fn mark_started(cx: &mut Cx<'_>, id: &str) {
+    if let Some(tool) = cx.turn().and_then(|turn| turn.tools.get_mut(id)) {
+        tool.started = true;
+    }
+}
+
+fn whole_args(tool: &Tool) -> ToolArgs {
+    let text = &tool.args;
+    let read = JsonText::parse(&text.text).ok().map(|(json, _)| json);
+    let absent = text.text.trim().is_empty() && !text.over;
+    ToolArgs {
+        tool_name: Some(tool.name.clone()),
+        state: if read.is_some() || absent {
+            ArgsState::Available
+        } else {
+            ArgsState::Invalid
+        },
+        delta: None,
+        raw: (read.is_none() && !absent && !text.over).then(|| text.text.clone()),
+        args: read.filter(|_| !text.over),
+        args_ref: None,
+    }
+}
+
+fn started(tool: &Tool) -> ToolStarted {
+    ToolStarted {
+        tool_name: tool.name.clone(),
+        tool_kind: None,
+        title: None,
+        args: None,
+        args_ref: None,
+        safety: None,
+        native_tool_call_id: None,
+        cwd: None,
+    }
+}
+
+/// TOOL_CALL_CHUNK.
+pub(super) fn chunk(cx: &mut Cx<'_>, wire: &Wire) {
+    let owner = wire.subagent_run_id.as_deref();
+    let open_now = match &cx.run.lane(owner).chunk {
+        Some(Chunk::Tool(id)) => Some(id.clone()),
+        Some(Chunk::Text(_) | Chunk::Reasoning(_)) | None => None,
+    };
+    let named = wire.tool_call_id.clone().filter(|id| !id.is_empty());
+    let Some(id) = named.or_else(|| open_now.clone()) else {
+        cx.warn("chunk_without_id", None, None);
+        return;
+    };
+    if open_now.as_ref() != Some(&id) {
+        close_chunks(cx, owner);
+        start(cx, wire, &id);
+        cx.run.lane(owner).chunk = Some(Chunk::Tool(id.clone()));
+    }
+    if let Some(delta) = wire.text_delta() {
+        args(cx, wire, &id, delta);
+    }
+}
+
+/// TOOL_CALL_RESULT. The protocol does not say whether it is a success.
+pub(super) fn result(cx: &mut Cx<'_>, wire: &Wire, id: &str, content: &JsonText) {
+    let owner = wire.subagent_run_id.as_deref();
+    close(
+        cx,
+        id,
+        owner,
+        wire.message_id.as_deref(),
+        Ok(content.clone()),
+    );
+}
+
+/// Ends a call with its output, or with an error and what was printed.
+fn close(
+    cx: &mut Cx<'_>,
+    id: &str,
+    owner: Option<&str>,
+    message: Option<&str>,
+    outcome: Result<JsonText, (String, Option<JsonText>)>,
+) {
+    if !cx.turn().is_some_and(|turn| turn.tools.contains_key(id)) {
+        open(cx, id, UNNAMED, owner, None);
+    }
+    let Some((mut scope, tool)) = find(cx, id) else {
+        return;
+    };
+    if !tool.started {
+        if !tool.args.text.is_empty() {
+            cx.emit(scope.clone(), &whole_args(&tool));
+        }
+        cx.emit_synthetic(scope.clone(), &started(&tool));
+    }
+    if let Some(message) = message {
+        scope.message_id = Some(message_id(message));
+    }
+    match outcome {
+        Ok(output) => {
+            let payload = ToolResult {
+                status: Some(ToolStatus::Unknown),
+                output: Some(output),
+                preview: None,
+                output_ref: None,
+                truncated: false,
+                exit_code: None,
+                duration_ms: None,
+                metadata: None,
+                tool_name: Some(tool.name),
+            };
+            cx.emit(scope, &payload);
+        }
+        Err((error, output)) => {
+            let mut payload = failed("execution_failed", ToolStatus::Failed, tool.name);
+            payload.error = Some(error);
+            payload.output = output;
+            cx.emit(scope, &payload);
+        }
+    }
+    if let Some(turn) = cx.turn() {
+        turn.tools.remove(id);
+    }
+    cx.run.lane(tool.owner.as_deref()).after_result = true;
+}
+
+fn failed(category: &str, status: ToolStatus, tool_name: String) -> ToolFailed {
+    ToolFailed {
+        failure_category: category.to_owned(),
+        error: None,
+        status: Some(status),
+        output: None,
+        preview: None,
+        output_ref: None,
+        truncated: false,
+        exit_code: None,
+        duration_ms: None,
+        retryable: None,
+        recovery: recovery(category).map(str::to_owned),
+        tool_name: Some(tool_name),
+        metadata: None,
+    }
+}
+
+/// Calls that nobody will answer any more.
+pub(super) fn fail_open(cx: &mut Cx<'_>, category: &str, status: ToolStatus) {
+    let ids: Vec<String> = cx
+        .turn()
+        .map(|turn| turn.tools.keys().cloned().collect())
+        .unwrap_or_default();
+    for id in ids {
+        fail(cx, &id, category, status);
+    }
+}
+
+/// Ends one open call without a result.
+pub(super) fn fail(cx: &mut Cx<'_>, id: &str, category: &str, status: ToolStatus) {
+    let Some((scope, tool)) = find(cx, id) else {
+        return;
+    };
+    let mut category = category;
+    if !tool.started {
+        let mut args = whole_args(&tool);
+        args.state = ArgsState::Invalid;
+        cx.emit_synthetic(scope.clone(), &args);
+        cx.emit_synthetic(scope.clone(), &started(&tool));
+        category = "arguments_cut_off";
+    }
+    cx.emit_synthetic(scope, &failed(category, status, tool.name));
+    if let Some(turn) = cx.turn() {
+        turn.tools.remove(id);
+    }
+}
+
+/// The run ends and the turn waits: open calls wait with it.
+pub(super) fn keep_waiting(cx: &mut Cx<'_>, pending: &[String]) {
+    if pending.is_empty() {
+        return;
+    }
+    let ids: Vec<String> = cx
+        .turn()
+        .map(|turn| turn.tools.keys().cloned().collect())
+        .unwrap_or_default();
+    for id in ids {
+        if !pending.contains(&id) {
+            fail(cx, &id, "no_result", ToolStatus::Unknown);
+        } else if let Some(tool) = cx.turn().and_then(|turn| turn.tools.get_mut(&id)) {
+            tool.pending = true;
+        }
+    }
+}
+
+/// Results that a client hands in with the input of the next run.
+pub(super) fn results_in(cx: &mut Cx<'_>, input: Option<&RunInput>) {
+    for message in input
+        .map(|input| input.messages.as_slice())
+        .unwrap_or_default()
+    {
+        told(cx, message);
+    }
+}
+
+/// A tool message says how a call ended that is still open; of no other does it say anything new.
+pub(super) fn told(cx: &mut Cx<'_>, message: &Message) {
+    let (Some(id), "tool") = (message.tool_call_id.as_deref(), message.role.as_str()) else {
+        return;
+    };
+    if !cx.turn().is_some_and(|turn| turn.tools.contains_key(id)) {
+        return;
+    }
+    let content = message.content.clone();
+    let outcome = match &message.error {
+        Some(error) => Err((error.clone(), content)),
+        None => Ok(content.unwrap_or_else(JsonText::empty_object)),
+    };
+    close(cx, id, None, message.id.as_deref(), outcome);
+}
