@@ -36,7 +36,7 @@ pub use log::{
     Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Gap, Head,
     LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,
     SalvageError, Salvaged, SessionSummary, Stats, StatsWarning, StorageFinding, SyncPolicy,
-    Verification, salvage,
+    Verification, salvage, validate,
 };
 pub use record::{EventDraft, RecordedEvent, SCHEMA_VERSION};
 pub use refs::{Ref, RefKind, RefOrigin, Refs, RefsError};

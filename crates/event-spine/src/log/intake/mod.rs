@@ -7,7 +7,7 @@ use crate::error::AppendError;
 use crate::id::SessionId;
 use crate::record::EventDraft;
 
-pub(crate) use validate::validate;
+pub use validate::validate;
 
 /// Drafts as they will be stored.
 pub(crate) struct Prepared {

@@ -5,8 +5,11 @@ use crate::event::{EventType, Family};
 use crate::record::EventDraft;
 use crate::wire::well_formed_name;
 
-/// Checks every draft; the first defect is the error.
-pub(crate) fn validate(drafts: &[EventDraft]) -> Result<(), AppendError> {
+/// Checks every draft as [`EventLog::append`](crate::EventLog::append) does before it stores anything.
+///
+/// # Errors
+/// The first defect.
+pub fn validate(drafts: &[EventDraft]) -> Result<(), AppendError> {
     for (at, draft) in drafts.iter().enumerate() {
         if let Err(defect) = check(draft) {
             return Err(AppendError::Invalid {

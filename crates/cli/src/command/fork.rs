@@ -1,0 +1,53 @@
+//! `spine fork`: a session that shares the history of another one up to a point, by reference.
+
+use std::io::Write as _;
+
+use event_spine::SessionId;
+use serde_json::json;
+
+use crate::app::App;
+use crate::failure::{Answer, Failure};
+use crate::output::{DIM, LIVE};
+use crate::store;
+
+/// Branch a session off at one of its events; nothing is copied
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  spine fork last --at 12                   a new session with the first 12 events of the newest one
+  spine fork last --at 12 --as retry-1 --reason 'other model'")]
+pub(crate) struct Args {
+    /// The session to branch off: its id, the beginning of it, or `last`
+    session: String,
+    /// The last event that both share
+    #[arg(long, value_name = "SEQ")]
+    at: u64,
+    /// Id of the new session; made up when left out
+    #[arg(long = "as", value_name = "ID")]
+    id: Option<String>,
+    /// Why, for those who look at it later
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
+    // Looked up without the lock first: a typo must neither wait for the writer nor touch the folder.
+    let parent = store::find(&store::reader(app)?, &args.session)?.session_id;
+    let child = match &args.id {
+        Some(id) => SessionId::parse(id.as_str()).map_err(|e| Failure::input(format!("--as {id}: {e}")))?,
+        None => SessionId::minted(event_spine::ulid(&*app.clock, &*app.entropy)),
+    };
+    let log = store::writer(app)?;
+    let receipt = log.fork(&parent, args.at, &child, &app.runtime()?, args.reason.as_deref())?;
+    if app.json {
+        app.out.json(&json!({
+            "sessionId": child, "parentSessionId": parent, "parentSequence": args.at,
+            "sequence": receipt.head.sequence, "chain": receipt.head.chain.to_string(),
+        }))?;
+    } else {
+        let id = app.out.paint(LIVE, &child);
+        writeln!(app.out, "{id}")?;
+        app.note(format!("shares {} with {parent}; `spine show {child}` shows it", crate::text::counted(args.at, "event")));
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,236 @@
+//! Owns the way of a recording into the log: recognise it, check all of it, then store it.
+//!
+//! All of it is checked before anything is stored, so a recording that is refused leaves no trace. Memory does not grow
+//! with the recording: both passes go piece by piece.
+
+use std::collections::BTreeMap;
+
+use event_spine::event::Family;
+use event_spine::{EventLog, Expected, Head, ReadMode};
+use event_spine::{EventDraft, SessionId, Timestamp};
+use providers::stream::{AdaptError, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline, SessionDraft};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::source::Source;
+use crate::text::counted;
+
+/// So many facts are stored at once.
+const BATCH: usize = 512;
+
+/// How a recording is to be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) format: Format,
+    /// Puts everything into this session instead of the one that the recording names.
+    pub(crate) session: Option<SessionId>,
+    /// Leaves out what cannot be read instead of refusing the recording.
+    pub(crate) skip_bad: bool,
+    /// The recording is a part; the rest comes later.
+    pub(crate) paused: bool,
+}
+
+/// What became of a recording.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Per session, in the order in which they appear.
+    pub(crate) sessions: Vec<Tally>,
+    /// Places that were repaired to be kept, such as bytes that are no UTF-8.
+    pub(crate) repaired: u64,
+    /// Frames that were left out since they cannot be read.
+    pub(crate) skipped: u64,
+}
+
+/// What became of the facts of one session.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) session_id: SessionId,
+    pub(crate) head: Option<Head>,
+    /// Facts that are in the log now and were not before, by family; `None` for types that nobody knows.
+    pub(crate) new: BTreeMap<Option<Family>, u64>,
+    pub(crate) already: u64,
+    pub(crate) masked: u64,
+    pub(crate) spilled: u64,
+}
+
+impl Tally {
+    pub(crate) fn added(&self) -> u64 {
+        self.new.values().sum()
+    }
+}
+
+/// Recognises the format of a recording, or says that nobody does.
+pub(crate) fn recognise(source: &Source) -> Result<Format, Failure> {
+    Format::detect(&source.head).ok_or_else(|| unrecognised(source))
+}
+
+/// Nobody recognises the recording.
+pub(crate) fn unrecognised(source: &Source) -> Failure {
+    let known: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    let looks = if source.head.contains(&0) { "looks like binary data" } else { "is no recording that spine recognises" };
+    Failure::input(format!("{} {looks}; name its format with --from ({})", source.name, known.join(", ")))
+}
+
+impl Plan {
+    fn context(&self, source: &Source, raw: Option<String>) -> AdapterContext {
+        let mut context = AdapterContext::at(Timestamp::from(source.time));
+        context.session = self.session.clone();
+        context.raw = raw;
+        context
+    }
+
+    fn pipeline(&self, source: &Source, raw: Option<String>) -> Pipeline {
+        Pipeline::new(self.format, Framing::detect(&source.head), self.context(source, raw))
+    }
+
+    fn end(&self) -> EndOfInput {
+        if self.paused { EndOfInput::Paused } else { EndOfInput::Closed }
+    }
+
+    /// Turns a recording into drafts, piece by piece.
+    pub(crate) fn adapt(
+        &self,
+        source: &mut Source,
+        progress: &mut Progress,
+        mut take: impl FnMut(Batch) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut pipeline = self.pipeline(source, None);
+        source.for_each_piece(|piece| {
+            progress.advance(piece.len() as u64);
+            take(pipeline.push(piece))
+        })?;
+        take(pipeline.finish(self.end()))
+    }
+
+    /// Reads all of a recording without storing anything, and refuses it when a part of it cannot be taken.
+    pub(crate) fn check(&self, source: &mut Source, progress: &mut Progress) -> Result<(), Failure> {
+        let name = source.name.clone();
+        let mut facts = 0;
+        self.adapt(source, progress, |batch| {
+            facts += batch.drafts.len();
+            match batch.faults.iter().find(|fault| fault.lost() && !self.skip_bad) {
+                Some(fault) => Err(refuse(&name, fault)),
+                None => Ok(()),
+            }
+        })?;
+        if facts == 0 {
+            return Err(Failure::input(format!("{name} holds no event in the format {}", self.format)));
+        }
+        Ok(())
+    }
+
+    /// Stores a recording.
+    pub(crate) fn store(&self, source: &mut Source, log: &EventLog, raw: Option<String>, progress: &mut Progress) -> Result<Taken, Failure> {
+        let mut pipeline = self.pipeline(source, raw);
+        self.recall(source, log, &mut pipeline)?;
+        let mut writer = Writer { log, name: source.name.clone(), taken: Taken::default(), waiting: Vec::new() };
+        source.for_each_piece(|piece| {
+            progress.advance(piece.len() as u64);
+            writer.take(pipeline.push(piece), pipeline.session_id())
+        })?;
+        let last = pipeline.finish(self.end());
+        writer.take(last, pipeline.session_id())?;
+        writer.flush()?;
+        Ok(writer.taken)
+    }
+
+    /// Tells the adapter what the log has of the session already: a recording may repeat or continue it.
+    fn recall(&self, source: &Source, log: &EventLog, pipeline: &mut Pipeline) -> Result<(), Failure> {
+        if self.format == Format::RuntimeEvent {
+            return Ok(()); // its events carry ids and times of their own, so the log itself knows them again
+        }
+        let context = self.context(source, None);
+        let Some(session) = Pipeline::session_of(self.format, &source.head, context) else { return Ok(()) };
+        let reader = log.reader();
+        if reader.head(&session)?.is_none() {
+            return Ok(());
+        }
+        let mut events = reader.read(&session, .., ReadMode::Tolerant)?;
+        while let Some(event) = events.next_event()? {
+            pipeline.recall(&session, &event.draft);
+        }
+        Ok(())
+    }
+}
+
+fn refuse(name: &str, fault: &AdaptError) -> Failure {
+    Failure::input(format!("{name}, {fault}; mend the file, or take the rest of it with --skip-bad"))
+}
+
+struct Writer<'a> {
+    log: &'a EventLog,
+    name: String,
+    taken: Taken,
+    /// Facts of one session that are stored together.
+    waiting: Vec<SessionDraft>,
+}
+
+impl Writer<'_> {
+    fn take(&mut self, batch: Batch, session: Option<&SessionId>) -> Result<(), Failure> {
+        for fault in &batch.faults {
+            if fault.lost() {
+                self.taken.skipped += 1;
+            } else {
+                self.taken.repaired += 1;
+            }
+        }
+        if let Some(session) = session.filter(|_| batch.known > 0) {
+            let session = session.clone();
+            self.tally(&session)?.already += batch.known as u64;
+        }
+        for made in batch.drafts {
+            let other = self.waiting.first().is_some_and(|first| first.session_id != made.session_id);
+            if other || self.waiting.len() >= BATCH {
+                self.flush()?;
+            }
+            self.waiting.push(made);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let Some(first) = waiting.first() else { return Ok(()) };
+        let session = first.session_id.clone();
+        let before = self.tally(&session)?.head.map_or(0, |head| head.sequence);
+        let drafts: Vec<EventDraft> = waiting.into_iter().map(|made| made.draft).collect();
+        let families: Vec<Option<Family>> =
+            drafts.iter().map(|draft| draft.event_type.descriptor().map(|row| row.family)).collect();
+        let receipt = self.log.append(&session, Expected::Any, drafts).map_err(|e| {
+            let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
+            let sentence = crate::failure::sentence(&e);
+            let before = if stored == 0 { String::new() } else { format!(" ({} before it were stored)", counted(stored, "event")) };
+            Failure::input(format!("{}: {sentence}{before}", self.name))
+        })?;
+        let tally = self.tally(&session)?;
+        for (sequence, family) in receipt.sequences.iter().zip(families) {
+            if *sequence > before {
+                *tally.new.entry(family).or_default() += 1;
+            }
+        }
+        tally.head = Some(receipt.head);
+        tally.already += receipt.duplicates as u64;
+        tally.masked += receipt.masked as u64;
+        tally.spilled += receipt.spilled as u64;
+        Ok(())
+    }
+
+    fn tally(&mut self, session: &SessionId) -> Result<&mut Tally, Failure> {
+        let known = self.taken.sessions.iter().position(|tally| tally.session_id == *session);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                self.taken.sessions.push(Tally {
+                    session_id: session.clone(),
+                    head: self.log.reader().head(session)?,
+                    new: BTreeMap::new(),
+                    already: 0,
+                    masked: 0,
+                    spilled: 0,
+                });
+                self.taken.sessions.len() - 1
+            }
+        };
+        self.taken.sessions.get_mut(at).ok_or_else(|| Failure::input("the tally of a session is gone"))
+    }
+}

@@ -1,0 +1,157 @@
+//! Owns where recordings come from: a file, stdin, or the binary itself. Each can be read more than once, in pieces.
+
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use event_spine::{Clock, RecordedAt};
+
+use crate::failure::Failure;
+
+/// How much is read at once.
+const PIECE: usize = 256 * 1024;
+
+/// A recording that is to be read.
+pub(crate) struct Source {
+    /// What people call it.
+    pub(crate) name: String,
+    /// The beginning of it, to recognise the format by.
+    pub(crate) head: Vec<u8>,
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// The time of facts to which it gives none.
+    pub(crate) time: RecordedAt,
+    content: Content,
+}
+
+enum Content {
+    File(File),
+    Bundled(&'static [u8]),
+}
+
+impl Source {
+    /// A file, or stdin for `-`. Stdin is set aside in a temporary file first, since it is read twice.
+    pub(crate) fn open(path: &Path, clock: &dyn Clock) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Self::stdin(clock);
+        }
+        let name = path.display().to_string();
+        let refuse = |what: String| Failure::input(format!("cannot read {name}: {what}"));
+        let file = File::open(path).map_err(|e| refuse(reason(&e)))?;
+        let meta = file.metadata().map_err(|e| refuse(reason(&e)))?;
+        if meta.is_dir() {
+            return Err(Failure::input(format!("{name} is a folder; name the file that holds the recording")));
+        }
+        if !meta.is_file() {
+            // A pipe or a device gives its bytes once only.
+            return Self::spooled(name, file, clock);
+        }
+        let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let time = modified.and_then(|since| i64::try_from(since.as_micros()).ok());
+        Self::new(name, Content::File(file), meta.len(), time.map_or_else(|| clock.now(), RecordedAt))
+    }
+
+    /// A recording that the binary carries.
+    pub(crate) fn bundled(name: &str, bytes: &'static [u8], time: RecordedAt) -> Result<Self, Failure> {
+        Self::new(name.to_owned(), Content::Bundled(bytes), bytes.len() as u64, time)
+    }
+
+    fn stdin(clock: &dyn Clock) -> Result<Self, Failure> {
+        Self::spooled("standard input".to_owned(), io::stdin().lock(), clock)
+    }
+
+    fn spooled(name: String, mut from: impl Read, clock: &dyn Clock) -> Result<Self, Failure> {
+        let failed = |e: io::Error| Failure::input(format!("cannot set {name} aside to read it: {}", reason(&e)));
+        // Unlinked at once: nothing is left behind, whatever happens.
+        let mut spool = tempfile::tempfile().map_err(failed)?;
+        let mut piece = vec![0; PIECE];
+        let mut size = 0;
+        loop {
+            let read = match from.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(failed(e)),
+            };
+            spool.write_all(piece.get(..read).unwrap_or_default()).map_err(failed)?;
+            size += read as u64;
+        }
+        Self::new(name, Content::File(spool), size, clock.now())
+    }
+
+    fn new(name: String, content: Content, size: u64, time: RecordedAt) -> Result<Self, Failure> {
+        let mut source = Self { name, head: Vec::new(), size, time, content };
+        let mut head = Vec::new();
+        let wanted = providers::stream::Format::HEAD as u64;
+        let read = source.reader().and_then(|from| from.take(wanted).read_to_end(&mut head));
+        read.map_err(|e| source.unreadable(&e))?;
+        if head.is_empty() {
+            return Err(Failure::input(format!("{} is empty; there is nothing to read in it", source.name)));
+        }
+        source.head = head;
+        Ok(source)
+    }
+
+    /// The whole recording from its beginning.
+    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(match &mut self.content {
+            Content::Bundled(bytes) => Box::new(*bytes),
+            Content::File(file) => {
+                file.seek(SeekFrom::Start(0))?;
+                Box::new(file)
+            }
+        })
+    }
+
+    /// Gives the recording piece by piece.
+    pub(crate) fn for_each_piece(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut buffer = vec![0; PIECE];
+        let mut read = |source: &mut Self| -> Result<(), ReadOr> {
+            let mut from = source.reader()?;
+            loop {
+                match from.read(&mut buffer) {
+                    Ok(0) => return Ok(()),
+                    Ok(read) => take(buffer.get(..read).unwrap_or_default()).map_err(ReadOr::Taken)?,
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    Err(e) => return Err(e.into()),
+                }
+            }
+        };
+        read(self).map_err(|e| match e {
+            ReadOr::Read(e) => self.unreadable(&e),
+            ReadOr::Taken(failure) => failure,
+        })
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Failure {
+        Failure::input(format!("cannot read {}: {}", self.name, reason(error)))
+    }
+}
+
+enum ReadOr {
+    Read(io::Error),
+    Taken(Failure),
+}
+
+impl From<io::Error> for ReadOr {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// What the system says, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
+    }
+}
