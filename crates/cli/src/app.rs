@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use event_spine::RuntimeId;
+
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{DIM, Out, Paint};
@@ -41,6 +43,11 @@ impl App {
             entropy: Arc::new(SystemEntropy::new()?),
             notes: Paint::for_stderr(),
         })
+    }
+
+    /// Who speaks when the command itself has something to record.
+    pub(crate) fn runtime(&self) -> Result<RuntimeId, Failure> {
+        RuntimeId::parse("spine").map_err(|e| Failure::input(e.to_string()))
     }
 
     /// Says something beside the result, on stderr, unless `--quiet`.

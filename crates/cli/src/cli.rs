@@ -65,6 +65,15 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Ingest(command::ingest::Args),
+    Events(command::events::Args),
+    Export(command::export::Args),
+    Fork(command::fork::Args),
+    Check(command::check::Args),
+    Verify(command::verify::Args),
+    Stats(command::stats::Args),
+    Doctor(command::doctor::Args),
+    Salvage(command::salvage::Args),
     Schema(command::schema::Args),
     Completions(command::completions::Args),
     Man(command::man::Args),
@@ -73,6 +82,15 @@ enum Command {
 impl Command {
     fn run(self, app: &mut App) -> Result<Answer, Failure> {
         match self {
+            Self::Ingest(args) => command::ingest::run(app, &args),
+            Self::Events(args) => command::events::run(app, &args),
+            Self::Export(args) => command::export::run(app, &args),
+            Self::Fork(args) => command::fork::run(app, &args),
+            Self::Check(args) => command::check::run(app, &args),
+            Self::Verify(args) => command::verify::run(app, &args),
+            Self::Stats(args) => command::stats::run(app, &args),
+            Self::Doctor(args) => command::doctor::run(app, &args),
+            Self::Salvage(args) => command::salvage::run(app, &args),
             Self::Schema(args) => command::schema::run(app, &args),
             Self::Completions(args) => command::completions::run(app, &args),
             Self::Man(args) => command::man::run(app, &args),

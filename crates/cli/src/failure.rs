@@ -3,6 +3,8 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use event_spine::{AppendError, OpenError, ReadError};
+
 use crate::output::{BAD, Paint};
 
 /// What a command that ran to its end has to say.
@@ -58,6 +60,43 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Self::ReaderGone,
             _ => Self::Input(format!("cannot write the output: {error}")),
         }
+    }
+}
+
+/// An error and its causes in one sentence.
+pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    // A cause may come from elsewhere with line breaks in it.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::InUse { .. } => Self::InUse(sentence(&error)),
+            _ => Self::Input(sentence(&error)),
+        }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::Input(sentence(&error))
+    }
+}
+
+impl From<AppendError> for Failure {
+    fn from(error: AppendError) -> Self {
+        Self::Input(sentence(&error))
     }
 }
 

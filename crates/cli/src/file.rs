@@ -14,9 +14,13 @@ pub(crate) fn write_atomically(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let failed = |e: &io::Error| Failure::input(format!("cannot write {}: {}", target.display(), reason(e)));
+    let failed =
+        |e: &io::Error| Failure::input(format!("cannot write {}: {}", target.display(), reason(e)));
     if target.is_dir() {
-        return Err(Failure::input(format!("{} is a folder; name the file to write", target.display())));
+        return Err(Failure::input(format!(
+            "{} is a folder; name the file to write",
+            target.display()
+        )));
     }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -41,7 +45,8 @@ pub(crate) fn write_atomically(
 #[cfg(unix)]
 fn allow_reading(file: &NamedTempFile) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
+    file.as_file()
+        .set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]

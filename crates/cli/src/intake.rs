@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 
 use event_spine::event::Family;
+use event_spine::{AppendError, EventDraft, SessionId, Timestamp, validate};
 use event_spine::{EventLog, Expected, Head, ReadMode};
-use event_spine::{EventDraft, SessionId, Timestamp};
-use providers::stream::{AdaptError, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline, SessionDraft};
+use providers::stream::{
+    AdaptError, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline, SessionDraft,
+};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -67,8 +69,16 @@ pub(crate) fn recognise(source: &Source) -> Result<Format, Failure> {
 /// Nobody recognises the recording.
 pub(crate) fn unrecognised(source: &Source) -> Failure {
     let known: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-    let looks = if source.head.contains(&0) { "looks like binary data" } else { "is no recording that spine recognises" };
-    Failure::input(format!("{} {looks}; name its format with --from ({})", source.name, known.join(", ")))
+    let looks = if source.head.contains(&0) {
+        "looks like binary data"
+    } else {
+        "is no recording that spine recognises"
+    };
+    Failure::input(format!(
+        "{} {looks}; name its format with --from ({})",
+        source.name,
+        known.join(", ")
+    ))
 }
 
 impl Plan {
@@ -80,11 +90,19 @@ impl Plan {
     }
 
     fn pipeline(&self, source: &Source, raw: Option<String>) -> Pipeline {
-        Pipeline::new(self.format, Framing::detect(&source.head), self.context(source, raw))
+        Pipeline::new(
+            self.format,
+            Framing::detect(&source.head),
+            self.context(source, raw),
+        )
     }
 
     fn end(&self) -> EndOfInput {
-        if self.paused { EndOfInput::Paused } else { EndOfInput::Closed }
+        if self.paused {
+            EndOfInput::Paused
+        } else {
+            EndOfInput::Closed
+        }
     }
 
     /// Turns a recording into drafts, piece by piece.
@@ -103,27 +121,53 @@ impl Plan {
     }
 
     /// Reads all of a recording without storing anything, and refuses it when a part of it cannot be taken.
-    pub(crate) fn check(&self, source: &mut Source, progress: &mut Progress) -> Result<(), Failure> {
+    pub(crate) fn check(
+        &self,
+        source: &mut Source,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
         let name = source.name.clone();
         let mut facts = 0;
         self.adapt(source, progress, |batch| {
             facts += batch.drafts.len();
-            match batch.faults.iter().find(|fault| fault.lost() && !self.skip_bad) {
+            for made in &batch.drafts {
+                validate(std::slice::from_ref(&made.draft))
+                    .map_err(|e| invalid(&name, &made.draft, &e))?;
+            }
+            match batch
+                .faults
+                .iter()
+                .find(|fault| fault.lost() && !self.skip_bad)
+            {
                 Some(fault) => Err(refuse(&name, fault)),
                 None => Ok(()),
             }
         })?;
         if facts == 0 {
-            return Err(Failure::input(format!("{name} holds no event in the format {}", self.format)));
+            return Err(Failure::input(format!(
+                "{name} holds no event in the format {}",
+                self.format
+            )));
         }
         Ok(())
     }
 
     /// Stores a recording.
-    pub(crate) fn store(&self, source: &mut Source, log: &EventLog, raw: Option<String>, progress: &mut Progress) -> Result<Taken, Failure> {
+    pub(crate) fn store(
+        &self,
+        source: &mut Source,
+        log: &EventLog,
+        raw: Option<String>,
+        progress: &mut Progress,
+    ) -> Result<Taken, Failure> {
         let mut pipeline = self.pipeline(source, raw);
         self.recall(source, log, &mut pipeline)?;
-        let mut writer = Writer { log, name: source.name.clone(), taken: Taken::default(), waiting: Vec::new() };
+        let mut writer = Writer {
+            log,
+            name: source.name.clone(),
+            taken: Taken::default(),
+            waiting: Vec::new(),
+        };
         source.for_each_piece(|piece| {
             progress.advance(piece.len() as u64);
             writer.take(pipeline.push(piece), pipeline.session_id())
@@ -135,12 +179,19 @@ impl Plan {
     }
 
     /// Tells the adapter what the log has of the session already: a recording may repeat or continue it.
-    fn recall(&self, source: &Source, log: &EventLog, pipeline: &mut Pipeline) -> Result<(), Failure> {
+    fn recall(
+        &self,
+        source: &Source,
+        log: &EventLog,
+        pipeline: &mut Pipeline,
+    ) -> Result<(), Failure> {
         if self.format == Format::RuntimeEvent {
             return Ok(()); // its events carry ids and times of their own, so the log itself knows them again
         }
         let context = self.context(source, None);
-        let Some(session) = Pipeline::session_of(self.format, &source.head, context) else { return Ok(()) };
+        let Some(session) = Pipeline::session_of(self.format, &source.head, context) else {
+            return Ok(());
+        };
         let reader = log.reader();
         if reader.head(&session)?.is_none() {
             return Ok(());
@@ -153,8 +204,35 @@ impl Plan {
     }
 }
 
+/// A draft that the log would refuse, with the frame that it came from when the adapter says so.
+fn invalid(name: &str, draft: &EventDraft, error: &AppendError) -> Failure {
+    let frame = draft
+        .refs
+        .to_vec()
+        .into_iter()
+        .find_map(|r| r.origin)
+        .map(|origin| origin.frame);
+    let place = frame
+        .filter(|frame| *frame > 0)
+        .map_or_else(String::new, |frame| format!(", event {frame} of it"));
+    let what = match error {
+        AppendError::Invalid {
+            event_id,
+            event_type,
+            defect,
+            ..
+        } => format!("{event_type} {event_id}: {defect}"),
+        other => other.to_string(),
+    };
+    Failure::input(format!(
+        "{name}{place}: {what}; mend it, `spine check` lists everything that is wrong"
+    ))
+}
+
 fn refuse(name: &str, fault: &AdaptError) -> Failure {
-    Failure::input(format!("{name}, {fault}; mend the file, or take the rest of it with --skip-bad"))
+    Failure::input(format!(
+        "{name}, {fault}; mend the file, or take the rest of it with --skip-bad"
+    ))
 }
 
 struct Writer<'a> {
@@ -179,7 +257,10 @@ impl Writer<'_> {
             self.tally(&session)?.already += batch.known as u64;
         }
         for made in batch.drafts {
-            let other = self.waiting.first().is_some_and(|first| first.session_id != made.session_id);
+            let other = self
+                .waiting
+                .first()
+                .is_some_and(|first| first.session_id != made.session_id);
             if other || self.waiting.len() >= BATCH {
                 self.flush()?;
             }
@@ -190,18 +271,29 @@ impl Writer<'_> {
 
     fn flush(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
-        let Some(first) = waiting.first() else { return Ok(()) };
+        let Some(first) = waiting.first() else {
+            return Ok(());
+        };
         let session = first.session_id.clone();
         let before = self.tally(&session)?.head.map_or(0, |head| head.sequence);
         let drafts: Vec<EventDraft> = waiting.into_iter().map(|made| made.draft).collect();
-        let families: Vec<Option<Family>> =
-            drafts.iter().map(|draft| draft.event_type.descriptor().map(|row| row.family)).collect();
-        let receipt = self.log.append(&session, Expected::Any, drafts).map_err(|e| {
-            let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
-            let sentence = crate::failure::sentence(&e);
-            let before = if stored == 0 { String::new() } else { format!(" ({} before it were stored)", counted(stored, "event")) };
-            Failure::input(format!("{}: {sentence}{before}", self.name))
-        })?;
+        let families: Vec<Option<Family>> = drafts
+            .iter()
+            .map(|draft| draft.event_type.descriptor().map(|row| row.family))
+            .collect();
+        let receipt = self
+            .log
+            .append(&session, Expected::Any, drafts)
+            .map_err(|e| {
+                let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
+                let sentence = crate::failure::sentence(&e);
+                let before = if stored == 0 {
+                    String::new()
+                } else {
+                    format!(" ({} before it were stored)", counted(stored, "event"))
+                };
+                Failure::input(format!("{}: {sentence}{before}", self.name))
+            })?;
         let tally = self.tally(&session)?;
         for (sequence, family) in receipt.sequences.iter().zip(families) {
             if *sequence > before {
@@ -216,7 +308,11 @@ impl Writer<'_> {
     }
 
     fn tally(&mut self, session: &SessionId) -> Result<&mut Tally, Failure> {
-        let known = self.taken.sessions.iter().position(|tally| tally.session_id == *session);
+        let known = self
+            .taken
+            .sessions
+            .iter()
+            .position(|tally| tally.session_id == *session);
         let at = match known {
             Some(at) => at,
             None => {
@@ -231,6 +327,9 @@ impl Writer<'_> {
                 self.taken.sessions.len() - 1
             }
         };
-        self.taken.sessions.get_mut(at).ok_or_else(|| Failure::input("the tally of a session is gone"))
+        self.taken
+            .sessions
+            .get_mut(at)
+            .ok_or_else(|| Failure::input("the tally of a session is gone"))
     }
 }

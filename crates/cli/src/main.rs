@@ -6,8 +6,15 @@ mod command;
 
 mod app;
 mod failure;
+mod file;
+mod folder;
+mod intake;
 mod output;
+mod progress;
+mod source;
+mod store;
 mod system;
+mod text;
 mod when;
 
 fn main() -> std::process::ExitCode {

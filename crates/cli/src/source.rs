@@ -41,20 +41,39 @@ impl Source {
         let file = File::open(path).map_err(|e| refuse(reason(&e)))?;
         let meta = file.metadata().map_err(|e| refuse(reason(&e)))?;
         if meta.is_dir() {
-            return Err(Failure::input(format!("{name} is a folder; name the file that holds the recording")));
+            return Err(Failure::input(format!(
+                "{name} is a folder; name the file that holds the recording"
+            )));
         }
         if !meta.is_file() {
             // A pipe or a device gives its bytes once only.
             return Self::spooled(name, file, clock);
         }
-        let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let modified = meta
+            .modified()
+            .ok()
+            .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let time = modified.and_then(|since| i64::try_from(since.as_micros()).ok());
-        Self::new(name, Content::File(file), meta.len(), time.map_or_else(|| clock.now(), RecordedAt))
+        Self::new(
+            name,
+            Content::File(file),
+            meta.len(),
+            time.map_or_else(|| clock.now(), RecordedAt),
+        )
     }
 
     /// A recording that the binary carries.
-    pub(crate) fn bundled(name: &str, bytes: &'static [u8], time: RecordedAt) -> Result<Self, Failure> {
-        Self::new(name.to_owned(), Content::Bundled(bytes), bytes.len() as u64, time)
+    pub(crate) fn bundled(
+        name: &str,
+        bytes: &'static [u8],
+        time: RecordedAt,
+    ) -> Result<Self, Failure> {
+        Self::new(
+            name.to_owned(),
+            Content::Bundled(bytes),
+            bytes.len() as u64,
+            time,
+        )
     }
 
     fn stdin(clock: &dyn Clock) -> Result<Self, Failure> {
@@ -62,7 +81,12 @@ impl Source {
     }
 
     fn spooled(name: String, mut from: impl Read, clock: &dyn Clock) -> Result<Self, Failure> {
-        let failed = |e: io::Error| Failure::input(format!("cannot set {name} aside to read it: {}", reason(&e)));
+        let failed = |e: io::Error| {
+            Failure::input(format!(
+                "cannot set {name} aside to read it: {}",
+                reason(&e)
+            ))
+        };
         // Unlinked at once: nothing is left behind, whatever happens.
         let mut spool = tempfile::tempfile().map_err(failed)?;
         let mut piece = vec![0; PIECE];
@@ -74,20 +98,33 @@ impl Source {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(failed(e)),
             };
-            spool.write_all(piece.get(..read).unwrap_or_default()).map_err(failed)?;
+            spool
+                .write_all(piece.get(..read).unwrap_or_default())
+                .map_err(failed)?;
             size += read as u64;
         }
         Self::new(name, Content::File(spool), size, clock.now())
     }
 
     fn new(name: String, content: Content, size: u64, time: RecordedAt) -> Result<Self, Failure> {
-        let mut source = Self { name, head: Vec::new(), size, time, content };
+        let mut source = Self {
+            name,
+            head: Vec::new(),
+            size,
+            time,
+            content,
+        };
         let mut head = Vec::new();
         let wanted = providers::stream::Format::HEAD as u64;
-        let read = source.reader().and_then(|from| from.take(wanted).read_to_end(&mut head));
+        let read = source
+            .reader()
+            .and_then(|from| from.take(wanted).read_to_end(&mut head));
         read.map_err(|e| source.unreadable(&e))?;
         if head.is_empty() {
-            return Err(Failure::input(format!("{} is empty; there is nothing to read in it", source.name)));
+            return Err(Failure::input(format!(
+                "{} is empty; there is nothing to read in it",
+                source.name
+            )));
         }
         source.head = head;
         Ok(source)
@@ -115,7 +152,9 @@ impl Source {
             loop {
                 match from.read(&mut buffer) {
                     Ok(0) => return Ok(()),
-                    Ok(read) => take(buffer.get(..read).unwrap_or_default()).map_err(ReadOr::Taken)?,
+                    Ok(read) => {
+                        take(buffer.get(..read).unwrap_or_default()).map_err(ReadOr::Taken)?
+                    }
                     Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                     Err(e) => return Err(e.into()),
                 }
@@ -151,7 +190,10 @@ pub(crate) fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => {
             let text = error.to_string();
-            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+            text.split(" (os error")
+                .next()
+                .unwrap_or(&text)
+                .to_lowercase()
         }
     }
 }

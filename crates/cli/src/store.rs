@@ -19,7 +19,7 @@ pub(crate) fn reader(app: &App) -> Result<LogReader, Failure> {
 pub(crate) fn writer(app: &App) -> Result<EventLog, Failure> {
     let log = EventLog::open(&app.data, options(app))?;
     for note in &log.recovery().notes {
-        app.note(format!("repaired: {note}"));
+        app.note(note.message());
     }
     Ok(log)
 }
@@ -36,7 +36,9 @@ pub(crate) fn find(reader: &LogReader, typed: &str) -> Result<SessionSummary, Fa
         return Ok(sessions.swap_remove(at));
     }
     if typed == LAST {
-        return sessions.pop().ok_or_else(|| Failure::input("the log has no session yet; `spine ingest FILE` adds one"));
+        return sessions.pop().ok_or_else(|| {
+            Failure::input("the log has no session yet; `spine ingest FILE` adds one")
+        });
     }
     let meant = |s: &SessionSummary| !typed.is_empty() && abbreviates(typed, &s.session_id);
     let found: Vec<_> = sessions.iter().filter(|s| meant(s)).collect();
@@ -44,12 +46,20 @@ pub(crate) fn find(reader: &LogReader, typed: &str) -> Result<SessionSummary, Fa
         [one] => Ok((*one).clone()),
         [] => {
             let hint = near(typed, sessions.iter().map(|s| s.session_id.as_str()));
-            Err(Failure::input(format!("there is no session `{typed}`; {hint}`spine sessions` lists them")))
+            Err(Failure::input(format!(
+                "there is no session `{typed}`; {hint}`spine sessions` lists them"
+            )))
         }
         [first, second, rest @ ..] => {
-            let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            let more = if rest.is_empty() {
+                String::new()
+            } else {
+                format!(" and {} more", rest.len())
+            };
             let (first, second) = (&first.session_id, &second.session_id);
-            Err(Failure::input(format!("`{typed}` could be `{first}`, `{second}`{more}; type more of it")))
+            Err(Failure::input(format!(
+                "`{typed}` could be `{first}`, `{second}`{more}; type more of it"
+            )))
         }
     }
 }
@@ -57,5 +67,8 @@ pub(crate) fn find(reader: &LogReader, typed: &str) -> Result<SessionSummary, Fa
 /// True when `typed` is the beginning of the id, its prefix (`sess_`) typed or not.
 fn abbreviates(typed: &str, id: &SessionId) -> bool {
     let id = id.as_str();
-    id.starts_with(typed) || id.strip_prefix(SessionId::PREFIX).is_some_and(|bare| bare.starts_with(typed))
+    id.starts_with(typed)
+        || id
+            .strip_prefix(SessionId::PREFIX)
+            .is_some_and(|bare| bare.starts_with(typed))
 }

@@ -49,13 +49,17 @@ pub(crate) fn count(number: u64) -> String {
     grouped
 }
 
-/// `1 event`, `2 events`.
+/// `1 event`, `2 events`, `3 bodies`, `4 hashes`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    format!(
-        "{} {noun}{}",
-        count(number),
-        if number == 1 { "" } else { "s" }
-    )
+    let number_text = count(number);
+    if number == 1 {
+        return format!("{number_text} {noun}");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{number_text} {stem}ies"),
+        None if noun.ends_with("sh") => format!("{number_text} {noun}es"),
+        None => format!("{number_text} {noun}s"),
+    }
 }
 
 /// So many a second: `1.2 M events/s`; nothing to say about what took no time.
@@ -215,5 +219,7 @@ mod tests {
             ["0 B", "1023 B", "1.0 KiB", "1.4 MiB"]
         );
         assert_eq!([1, 2].map(|n| counted(n, "event")), ["1 event", "2 events"]);
+        assert_eq!([0, 1].map(|n| counted(n, "body")), ["0 bodies", "1 body"]);
+        assert_eq!(counted(2, "hash"), "2 hashes");
     }
 }

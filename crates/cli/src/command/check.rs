@@ -60,13 +60,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     } else {
         session(app, &args.what, whole)?
     };
-    let form = if app.json && args.format == Form::Text { Form::Json } else { args.format };
+    let form = if app.json && args.format == Form::Text {
+        Form::Json
+    } else {
+        args.format
+    };
     match form {
         Form::Text => text(app, &report)?,
         Form::Json => app.out.json(&report.findings_json())?,
         Form::Report => app.out.json(&report)?,
         Form::Junit => {
-            let xml = report.to_junit(&args.what).map_err(|e| Failure::input(format!("cannot write JUnit: {e}")))?;
+            let xml = report
+                .to_junit(&args.what)
+                .map_err(|e| Failure::input(format!("cannot write JUnit: {e}")))?;
             app.out.write_all(xml.as_bytes())?;
         }
     }
@@ -76,12 +82,18 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
 /// Whoever types a folder or an extension means a file, also one that is not there.
 fn looks_like_a_file(path: &Path) -> bool {
     let known = ["json", "jsonl", "ndjson", "sse", "txt", "log"];
-    path.components().count() > 1 || path.extension().is_some_and(|e| known.iter().any(|k| e == *k))
+    path.components().count() > 1
+        || path
+            .extension()
+            .is_some_and(|e| known.iter().any(|k| e == *k))
 }
 
 fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Result<Report, Failure> {
     let mut source = Source::open(path, &*app.clock)?;
-    let options = Options { whole, ..Options::default() };
+    let options = Options {
+        whole,
+        ..Options::default()
+    };
     let format = match from.or_else(|| Format::detect(&source.head)) {
         Some(format) => format,
         // Events with faults are what this command is for; what is no JSON at all holds no events.
@@ -93,10 +105,20 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
         let reader = source.reader().map(BufReader::new);
         return reader
             .and_then(|reader| check_lines(reader, options))
-            .map_err(|e| Failure::input(format!("cannot read {name}: {}", crate::source::reason(&e))));
+            .map_err(|e| {
+                Failure::input(format!("cannot read {name}: {}", crate::source::reason(&e)))
+            });
     }
-    let mut checker = Checker::new(Options { foreign: true, ..options });
-    let plan = Plan { format, session: None, skip_bad: true, paused: !whole };
+    let mut checker = Checker::new(Options {
+        foreign: true,
+        ..options
+    });
+    let plan = Plan {
+        format,
+        session: None,
+        skip_bad: true,
+        paused: !whole,
+    };
     let mut progress = Progress::new(app.quiet, "checking", Unit::Bytes, Some(source.size));
     plan.adapt(&mut source, &mut progress, |batch| {
         for fault in &batch.faults {
@@ -113,7 +135,9 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
 fn begins_with_json(head: &[u8]) -> bool {
     let value = match Framing::detect(head) {
         Framing::Document => return head.trim_ascii_start().starts_with(b"["),
-        Framing::Lines | Framing::Sse => head.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty()),
+        Framing::Lines | Framing::Sse => head
+            .split(|b| *b == b'\n')
+            .find(|line| !line.trim_ascii().is_empty()),
     };
     value.is_some_and(|line| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok())
 }
@@ -121,13 +145,24 @@ fn begins_with_json(head: &[u8]) -> bool {
 fn session(app: &App, typed: &str, whole: bool) -> Result<Report, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, typed)?;
-    let mut checker = Checker::new(Options { whole, ..Options::default() });
-    let mut progress = Progress::new(app.quiet, "checking", Unit::Events, Some(session.head.sequence));
+    let mut checker = Checker::new(Options {
+        whole,
+        ..Options::default()
+    });
+    let mut progress = Progress::new(
+        app.quiet,
+        "checking",
+        Unit::Events,
+        Some(session.head.sequence),
+    );
     for entry in reader.read(&session.session_id, .., ReadMode::Tolerant)? {
         progress.advance(1);
         match entry? {
             Entry::Event(event) => checker.recorded(&event),
-            Entry::Gap(gap) => app.note(format!("sequence {} to {} cannot be read: {}", gap.from, gap.to, gap.reason)),
+            Entry::Gap(gap) => app.note(format!(
+                "sequence {} to {} cannot be read: {}",
+                gap.from, gap.to, gap.reason
+            )),
         }
     }
     Ok(checker.finish())
@@ -171,9 +206,21 @@ fn line(app: &mut App, finding: &Finding) -> Result<(), Failure> {
         Severity::Degraded => WARN,
         Severity::Note => DIM,
     };
-    let severity = app.out.paint(style, format!("{:8}", finding.severity.as_str()));
-    let rule = app.out.paint(DIM, format!("{} {}", finding.rule, finding.code));
-    let path = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-    writeln!(app.out, "{place:>9}  {severity}  {path}{}  {rule}", finding.message)?;
+    let severity = app
+        .out
+        .paint(style, format!("{:8}", finding.severity.as_str()));
+    let rule = app
+        .out
+        .paint(DIM, format!("{} {}", finding.rule, finding.code));
+    let path = if finding.path.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", finding.path)
+    };
+    writeln!(
+        app.out,
+        "{place:>9}  {severity}  {path}{}  {rule}",
+        finding.message
+    )?;
     Ok(())
 }

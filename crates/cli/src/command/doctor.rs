@@ -53,15 +53,30 @@ struct Check {
 
 impl Check {
     fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, health: Health::Good, found: found.into(), advice: None }
+        Self {
+            name,
+            health: Health::Good,
+            found: found.into(),
+            advice: None,
+        }
     }
 
     fn note(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, health: Health::Note, found: found.into(), advice: Some(advice.into()) }
+        Self {
+            name,
+            health: Health::Note,
+            found: found.into(),
+            advice: Some(advice.into()),
+        }
     }
 
     fn bad(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, health: Health::Bad, found: found.into(), advice: Some(advice.into()) }
+        Self {
+            name,
+            health: Health::Bad,
+            found: found.into(),
+            advice: Some(advice.into()),
+        }
     }
 }
 
@@ -75,7 +90,8 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     checks.extend(blobs(app, &reader, &folder, args.deep)?);
     let healthy = checks.iter().all(|check| check.health != Health::Bad);
     if app.json {
-        app.out.json(&serde_json::json!({"healthy": healthy, "checks": checks}))?;
+        app.out
+            .json(&serde_json::json!({"healthy": healthy, "checks": checks}))?;
         return Ok(healthy.into());
     }
     for check in &checks {
@@ -97,34 +113,64 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
 /// Opening it has checked the format already.
 fn format(dir: &Path) -> Check {
     let text = std::fs::read_to_string(dir.join("FORMAT")).unwrap_or_default();
-    Check::good("folder", format!("{}, format {}", dir.display(), text.trim().trim_start_matches("spine ")))
+    Check::good(
+        "folder",
+        format!(
+            "{}, format {}",
+            dir.display(),
+            text.trim().trim_start_matches("spine ")
+        ),
+    )
 }
 
 fn lock(dir: &Path) -> Check {
     let path = dir.join("LOCK");
-    let Ok(file) = File::open(&path) else { return Check::good("lock", "free") };
+    let Ok(file) = File::open(&path) else {
+        return Check::good("lock", "free");
+    };
     match file.try_lock_shared() {
         Ok(()) => Check::good("lock", "free"),
         Err(TryLockError::WouldBlock) => {
             let holder = std::fs::read_to_string(&path).unwrap_or_default();
-            Check::good("lock", format!("held by process {}, which writes; reading is always possible", holder.trim()))
+            Check::good(
+                "lock",
+                format!(
+                    "held by process {}, which writes; reading is always possible",
+                    holder.trim()
+                ),
+            )
         }
-        Err(TryLockError::Error(e)) => {
-            Check::bad("lock", format!("cannot be asked: {e}"), "put the data folder on a file system with locks")
-        }
+        Err(TryLockError::Error(e)) => Check::bad(
+            "lock",
+            format!("cannot be asked: {e}"),
+            "put the data folder on a file system with locks",
+        ),
     }
 }
 
 fn segments(app: &App, reader: &LogReader, folder: &Folder) -> Result<Vec<Check>, Failure> {
     let findings = reader.verify_storage()?;
-    let size = format!("{}, {}", counted(folder.files(Part::Segments), "segment"), bytes(folder.bytes(Part::Segments)));
+    let size = format!(
+        "{}, {}",
+        counted(folder.files(Part::Segments), "segment"),
+        bytes(folder.bytes(Part::Segments))
+    );
     if findings.is_empty() {
         return Ok(vec![Check::good("journal", size)]);
     }
-    let advice = format!("`spine salvage {}` copies what can be read into a new folder", app.data.display());
+    let advice = format!(
+        "`spine salvage {}` copies what can be read into a new folder",
+        app.data.display()
+    );
     Ok(findings
         .into_iter()
-        .map(|f| Check::bad("journal", format!("{} at byte {}: {}", f.file, f.offset, f.what), advice.clone()))
+        .map(|f| {
+            Check::bad(
+                "journal",
+                format!("{} at byte {}: {}", f.file, f.offset, f.what),
+                advice.clone(),
+            )
+        })
         .collect())
 }
 
@@ -133,7 +179,11 @@ fn torn(folder: &Folder) -> Check {
         0 => Check::good("recovery", "no write was ever cut off"),
         files => Check::note(
             "recovery",
-            format!("{} with {} set aside after a crash", counted(files, "file"), bytes(folder.bytes(Part::Torn))),
+            format!(
+                "{} with {} set aside after a crash",
+                counted(files, "file"),
+                bytes(folder.bytes(Part::Torn))
+            ),
             "none of it was acknowledged as stored; delete journal/*.torn when nobody wants to look at it",
         ),
     }
@@ -150,13 +200,25 @@ fn index(dir: &Path, folder: &Folder) -> Check {
         .any(|entry| entry.file_name().to_string_lossy().ends_with(".generating"));
     let size = bytes(folder.bytes(Part::Index));
     if half_made {
-        return Check::note("index", format!("{size}, left half-made by a kill"), "nothing to do: it is made again by itself");
+        return Check::note(
+            "index",
+            format!("{size}, left half-made by a kill"),
+            "nothing to do: it is made again by itself",
+        );
     }
-    Check::good("index", format!("{size} of saved views; may be deleted at any time"))
+    Check::good(
+        "index",
+        format!("{size} of saved views; may be deleted at any time"),
+    )
 }
 
 /// Looks for large bodies that events refer to and the store does not have, and the other way round.
-fn blobs(app: &App, reader: &LogReader, folder: &Folder, deep: bool) -> Result<Vec<Check>, Failure> {
+fn blobs(
+    app: &App,
+    reader: &LogReader,
+    folder: &Folder,
+    deep: bool,
+) -> Result<Vec<Check>, Failure> {
     let wanted = referenced(app, reader)?;
     let mut faults = Vec::new();
     for (id, session, sequence) in &wanted.list {
@@ -173,17 +235,29 @@ fn blobs(app: &App, reader: &LogReader, folder: &Folder, deep: bool) -> Result<V
     if !faults.is_empty() {
         return Ok(faults);
     }
-    let size = format!("{}, {}", counted(stored, "body"), bytes(folder.bytes(Part::Blobs)));
+    let size = format!(
+        "{}, {}",
+        counted(stored, "body"),
+        bytes(folder.bytes(Part::Blobs))
+    );
     Ok(vec![if stored > known {
         let orphans = counted(stored - known, "body");
-        Check::note("blobs", format!("{size}; no event refers to {orphans}"), "nothing is wrong: a crash can leave these")
+        Check::note(
+            "blobs",
+            format!("{size}; no event refers to {orphans}"),
+            "nothing is wrong: a crash can leave these",
+        )
     } else {
         Check::good("blobs", size)
     }])
 }
 
 fn fault(blobs: &Blobs, id: &BlobId, deep: bool) -> Option<String> {
-    let outcome = if deep { blobs.get(id).map(drop) } else { blobs.size(id).map(drop) };
+    let outcome = if deep {
+        blobs.get(id).map(drop)
+    } else {
+        blobs.size(id).map(drop)
+    };
     match outcome {
         Ok(()) => None,
         Err(BlobError::NotFound { .. }) => Some(format!("{id} is missing")),
@@ -200,18 +274,30 @@ struct Wanted {
 
 fn referenced(app: &App, reader: &LogReader) -> Result<Wanted, Failure> {
     let sessions = reader.sessions()?;
-    let own = |s: &event_spine::SessionSummary| s.parent.as_ref().map_or(1, |parent| parent.sequence + 1);
+    let own =
+        |s: &event_spine::SessionSummary| s.parent.as_ref().map_or(1, |parent| parent.sequence + 1);
     let total = sessions.iter().map(|s| s.head.sequence + 1 - own(s)).sum();
-    let mut progress = Progress::new(app.quiet, "looking for large bodies", Unit::Events, Some(total));
+    let mut progress = Progress::new(
+        app.quiet,
+        "looking for large bodies",
+        Unit::Events,
+        Some(total),
+    );
     let mut wanted = Wanted::default();
     for session in &sessions {
         for entry in reader.read(&session.session_id, own(session).., ReadMode::Tolerant)? {
             progress.advance(1);
-            let Entry::Event(event) = entry? else { continue };
+            let Entry::Event(event) = entry? else {
+                continue;
+            };
             for reference in event.draft.refs.to_vec() {
-                let Ok(id) = reference.id.parse::<BlobId>() else { continue };
+                let Ok(id) = reference.id.parse::<BlobId>() else {
+                    continue;
+                };
                 if wanted.seen.insert(id) {
-                    wanted.list.push((id, session.session_id.to_string(), event.sequence));
+                    wanted
+                        .list
+                        .push((id, session.session_id.to_string(), event.sequence));
                 }
             }
         }

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use event_spine::{Cursor, Entry, LogReader, ReadMode};
 use event_spine::wire::{WriteOptions, write_event};
+use event_spine::{Cursor, Entry, LogReader, ReadMode};
 use event_spine::{RecordedEvent, SessionId};
 
 use crate::app::App;
@@ -38,7 +38,12 @@ pub(crate) struct Args {
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, &args.session)?.session_id;
-    let mut lines = Lines { options: WriteOptions { integrity: args.integrity }, line: String::new() };
+    let mut lines = Lines {
+        options: WriteOptions {
+            integrity: args.integrity,
+        },
+        line: String::new(),
+    };
     if args.follow {
         follow(app, &reader, &session, args, &mut lines)
     } else {
@@ -61,14 +66,23 @@ impl Lines {
     }
 }
 
-fn list(app: &mut App, reader: &LogReader, session: &SessionId, args: &Args, lines: &mut Lines) -> Result<Answer, Failure> {
+fn list(
+    app: &mut App,
+    reader: &LogReader,
+    session: &SessionId,
+    args: &Args,
+    lines: &mut Lines,
+) -> Result<Answer, Failure> {
     let mut answer = Answer::Yes;
     let to = args.to.unwrap_or(u64::MAX);
     for entry in reader.read(session, args.from..=to, ReadMode::Tolerant)? {
         match entry? {
             Entry::Event(event) => lines.write(app, &event)?,
             Entry::Gap(gap) => {
-                app.note(format!("sequence {} to {} cannot be read: {}", gap.from, gap.to, gap.reason));
+                app.note(format!(
+                    "sequence {} to {} cannot be read: {}",
+                    gap.from, gap.to, gap.reason
+                ));
                 answer = Answer::No;
             }
         }
@@ -76,8 +90,17 @@ fn list(app: &mut App, reader: &LogReader, session: &SessionId, args: &Args, lin
     Ok(answer)
 }
 
-fn follow(app: &mut App, reader: &LogReader, session: &SessionId, args: &Args, lines: &mut Lines) -> Result<Answer, Failure> {
-    let after = Cursor { sequence: args.from.saturating_sub(1), chain: None };
+fn follow(
+    app: &mut App,
+    reader: &LogReader,
+    session: &SessionId,
+    args: &Args,
+    lines: &mut Lines,
+) -> Result<Answer, Failure> {
+    let after = Cursor {
+        sequence: args.from.saturating_sub(1),
+        chain: None,
+    };
     let mut events = reader.follow(session, after)?;
     loop {
         // What is there already is written in one go; whoever waits sees each event at once.

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use event_spine::{Entry, LogReader, ReadMode};
-use event_spine::wire::{WriteOptions, write_event};
 use event_spine::SessionId;
+use event_spine::wire::{WriteOptions, write_event};
+use event_spine::{Entry, LogReader, ReadMode};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
@@ -17,7 +17,7 @@ use crate::store;
 #[command(after_help = "\
 Examples:
   spine export last --as runtime-event > run.jsonl      ingests again, anywhere
-  spine export last --as evidence -o evidence.json      for an auditor: `spine verify evidence.json`")]
+  spine export last --as runtime-event -o run.jsonl     the file is whole or not there")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or `last`
     session: String,
@@ -33,8 +33,6 @@ pub(crate) struct Args {
 enum Form {
     /// RuntimeEvents as JSON lines, with the hashes that prove them
     RuntimeEvent,
-    /// The evidence pack: facts, hashes, approvals, artifacts, what is unknown
-    Evidence,
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
@@ -51,18 +49,28 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn write(reader: &LogReader, session: &SessionId, form: Form, to: &mut dyn Write) -> Result<(), Failure> {
+fn write(
+    reader: &LogReader,
+    session: &SessionId,
+    form: Form,
+    to: &mut dyn Write,
+) -> Result<(), Failure> {
     match form {
         Form::RuntimeEvent => runtime_events(reader, session, to),
-        Form::Evidence => evidence(reader, session, to),
     }
 }
 
 /// An export is complete or it fails: a gap is no export.
-fn runtime_events(reader: &LogReader, session: &SessionId, to: &mut dyn Write) -> Result<(), Failure> {
+fn runtime_events(
+    reader: &LogReader,
+    session: &SessionId,
+    to: &mut dyn Write,
+) -> Result<(), Failure> {
     let mut line = String::new();
     for entry in reader.read(session, .., ReadMode::Strict)? {
-        let Entry::Event(event) = entry? else { continue };
+        let Entry::Event(event) = entry? else {
+            continue;
+        };
         line.clear();
         write_event(&event, WriteOptions { integrity: true }, &mut line);
         line.push('\n');

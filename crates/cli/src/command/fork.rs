@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
-use crate::output::{DIM, LIVE};
+use crate::output::LIVE;
 use crate::store;
 
 /// Branch a session off at one of its events; nothing is copied
@@ -34,11 +34,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     // Looked up without the lock first: a typo must neither wait for the writer nor touch the folder.
     let parent = store::find(&store::reader(app)?, &args.session)?.session_id;
     let child = match &args.id {
-        Some(id) => SessionId::parse(id.as_str()).map_err(|e| Failure::input(format!("--as {id}: {e}")))?,
+        Some(id) => {
+            SessionId::parse(id.as_str()).map_err(|e| Failure::input(format!("--as {id}: {e}")))?
+        }
         None => SessionId::minted(event_spine::ulid(&*app.clock, &*app.entropy)),
     };
     let log = store::writer(app)?;
-    let receipt = log.fork(&parent, args.at, &child, &app.runtime()?, args.reason.as_deref())?;
+    let receipt = log.fork(
+        &parent,
+        args.at,
+        &child,
+        &app.runtime()?,
+        args.reason.as_deref(),
+    )?;
     if app.json {
         app.out.json(&json!({
             "sessionId": child, "parentSessionId": parent, "parentSequence": args.at,
@@ -47,7 +55,10 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     } else {
         let id = app.out.paint(LIVE, &child);
         writeln!(app.out, "{id}")?;
-        app.note(format!("shares {} with {parent}; `spine show {child}` shows it", crate::text::counted(args.at, "event")));
+        app.note(format!(
+            "shares {} with {parent}; `spine show {child}` shows it",
+            crate::text::counted(args.at, "event")
+        ));
     }
     Ok(Answer::Yes)
 }

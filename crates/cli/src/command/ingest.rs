@@ -57,7 +57,12 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         Some(format) => format,
         None => recognise(&source)?,
     };
-    let plan = Plan { format, session: args.session.clone(), skip_bad: args.skip_bad, paused: args.part };
+    let plan = Plan {
+        format,
+        session: args.session.clone(),
+        skip_bad: args.skip_bad,
+        paused: args.part,
+    };
     let taken = take(app, &plan, &mut source)?;
     if app.json {
         app.out.json(&describe(&source, format, &taken))?;
@@ -79,8 +84,11 @@ pub(crate) fn take(app: &App, plan: &Plan, source: &mut Source) -> Result<Taken,
 
 fn describe(source: &Source, format: Format, taken: &Taken) -> Value {
     let session = |tally: &Tally| {
-        let families: serde_json::Map<_, _> =
-            tally.new.iter().map(|(family, n)| (title(*family).to_owned(), json!(n))).collect();
+        let families: serde_json::Map<_, _> = tally
+            .new
+            .iter()
+            .map(|(family, n)| (title(*family).to_owned(), json!(n)))
+            .collect();
         json!({
             "sessionId": tally.session_id,
             "new": tally.added(),
@@ -113,16 +121,25 @@ fn report(app: &mut App, source: &Source, format: Format, taken: &Taken) -> Resu
     if app.quiet {
         return Ok(());
     }
-    for (number, what) in [(taken.repaired, "repaired to be kept"), (taken.skipped, "left out, since it cannot be read")] {
+    for (number, what) in [
+        (taken.repaired, "repaired to be kept"),
+        (taken.skipped, "left out, since it cannot be read"),
+    ] {
         if number > 0 {
-            let text = app.out.paint(WARN, format!("{} {what}", counted(number, "place")));
+            let text = app
+                .out
+                .paint(WARN, format!("{} {what}", counted(number, "place")));
             writeln!(app.out, "  {text}")?;
         }
     }
-    let from = app.out.paint(DIM, format!("from {} ({format})", source.name));
+    let from = app
+        .out
+        .paint(DIM, format!("from {} ({format})", source.name));
     writeln!(app.out, "  {from}")?;
     if let [tally] = taken.sessions.as_slice() {
-        let next = app.out.paint(DIM, format!("next: spine show {}", tally.session_id));
+        let next = app
+            .out
+            .paint(DIM, format!("next: spine show {}", tally.session_id));
         writeln!(app.out, "  {next}")?;
     } else {
         let next = app.out.paint(DIM, "next: spine sessions");
@@ -138,9 +155,16 @@ fn one(app: &mut App, tally: &Tally) -> Result<(), Failure> {
     }
     let id = app.out.paint(LIVE, &tally.session_id);
     let new = app.out.paint(GOOD, format!("{} new", count(tally.added())));
-    writeln!(app.out, "{id}  {new}, {} already there", count(tally.already))?;
-    let families: Vec<_> =
-        tally.new.iter().map(|(family, n)| format!("{} {}", title(*family), count(*n))).collect();
+    writeln!(
+        app.out,
+        "{id}  {new}, {} already there",
+        count(tally.already)
+    )?;
+    let families: Vec<_> = tally
+        .new
+        .iter()
+        .map(|(family, n)| format!("{} {}", title(*family), count(*n)))
+        .collect();
     if !families.is_empty() {
         writeln!(app.out, "  {}", families.join(" · "))?;
     }
@@ -149,7 +173,10 @@ fn one(app: &mut App, tally: &Tally) -> Result<(), Failure> {
         done.push(format!("masked {}", counted(tally.masked, "secret")));
     }
     if tally.spilled > 0 {
-        done.push(format!("moved {} to the blob store", counted(tally.spilled, "large string")));
+        done.push(format!(
+            "moved {} to the blob store",
+            counted(tally.spilled, "large string")
+        ));
     }
     if !done.is_empty() {
         let text = app.out.paint(WARN, done.join(", "));

@@ -1,5 +1,18 @@
 //! The subcommands: each file holds the arguments of one and the function that runs it.
 
+pub(crate) mod ingest;
+
+pub(crate) mod events;
+pub(crate) mod export;
+pub(crate) mod fork;
+
+pub(crate) mod check;
+pub(crate) mod verify;
+
+pub(crate) mod doctor;
+pub(crate) mod salvage;
+pub(crate) mod stats;
+
 pub(crate) mod schema;
 
 pub(crate) mod completions;

@@ -38,9 +38,13 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     });
     let taken = std::fs::read_dir(&target).is_ok_and(|mut entries| entries.next().is_some());
     if taken || target.is_file() {
-        return Err(Failure::input(format!("{} is there already; name a new folder with -o", target.display())));
+        return Err(Failure::input(format!(
+            "{} is there already; name a new folder with -o",
+            target.display()
+        )));
     }
-    let salvaged = salvage(&args.dir, &target, store::options(app)).map_err(|e| Failure::input(sentence(&e)))?;
+    let salvaged = salvage(&args.dir, &target, store::options(app))
+        .map_err(|e| Failure::input(sentence(&e)))?;
     let whole = salvaged.iter().all(|s| s.first_lost.is_none());
     if app.json {
         let list: Vec<_> = salvaged
@@ -52,14 +56,18 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
                 })
             })
             .collect();
-        app.out.json(&json!({"from": args.dir, "to": target, "whole": whole, "sessions": list}))?;
+        app.out
+            .json(&json!({"from": args.dir, "to": target, "whole": whole, "sessions": list}))?;
         return Ok(whole.into());
     }
     let rows = salvaged.iter().map(|s| row(app, s)).collect();
-    app.out.table(&[left("session"), right("events"), left("lost")], rows)?;
+    app.out
+        .table(&[left("session"), right("events"), left("lost")], rows)?;
     let events = counted(salvaged.iter().map(|s| s.events).sum(), "event");
     let style = if whole { GOOD } else { BAD };
-    let done = app.out.paint(style, format!("{events} copied to {}", target.display()));
+    let done = app
+        .out
+        .paint(style, format!("{events} copied to {}", target.display()));
     writeln!(app.out, "\n{done}")?;
     app.note(format!("next: spine verify --data {}", target.display()));
     Ok(whole.into())
@@ -70,9 +78,16 @@ fn row(app: &App, salvaged: &Salvaged) -> Vec<String> {
         (None, _) => app.out.paint(DIM, "nothing"),
         (Some(from), 0) => app.out.paint(BAD, format!("from {from} on")),
         (Some(from), kept) => {
-            let text = format!("gap at {from}; {} behind it kept as JSON", counted(kept, "event"));
+            let text = format!(
+                "gap at {from}; {} behind it kept as JSON",
+                counted(kept, "event")
+            );
             app.out.paint(BAD, text)
         }
     };
-    vec![salvaged.session_id.to_string(), count(salvaged.events), lost]
+    vec![
+        salvaged.session_id.to_string(),
+        count(salvaged.events),
+        lost,
+    ]
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
-use crate::output::{DIM, LIVE, STRONG, columns};
+use crate::output::{DIM, LIVE, STRONG};
+use crate::text::{columns, near, one_line};
 
 /// List the event types, or print the JSON Schema of one
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ fn one(app: &mut App, name: &str) -> Result<(), Failure> {
         .find(|row| row.name == name || row.aliases.iter().any(|alias| alias.name == name));
     let Some(row) = found else {
         let names = CATALOG.iter().map(|row| row.name);
-        let near = crate::output::near(name, names);
+        let near = near(name, names);
         return Err(Failure::input(format!(
             "there is no event type `{name}`; {near}`spine schema` lists them all"
         )));
@@ -63,7 +64,7 @@ fn list(app: &mut App) -> Result<(), Failure> {
             app.out.heading(row.family.title())?;
         }
         let name = app.out.paint(LIVE, format!("{:wide$}", row.name));
-        let text = crate::output::one_line(&description(row), room);
+        let text = one_line(&description(row), room);
         writeln!(app.out, "  {name}  {text}")?;
     }
     let total = app.out.paint(STRONG, format!("{} types", CATALOG.len()));

@@ -29,15 +29,26 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let folder = Folder::measure(&app.data)?;
     let total = folder.total();
     let mut sessions = stats.sessions;
-    sessions.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.session_id.cmp(&b.session_id)));
+    sessions.sort_by(|a, b| {
+        b.bytes
+            .cmp(&a.bytes)
+            .then_with(|| a.session_id.cmp(&b.session_id))
+    });
     if app.json {
         let list: Vec<_> = sessions
             .iter()
-            .map(|s| json!({"sessionId": s.session_id, "events": s.head.sequence, "bytes": s.bytes}))
+            .map(
+                |s| json!({"sessionId": s.session_id, "events": s.head.sequence, "bytes": s.bytes}),
+            )
             .collect();
         let parts: serde_json::Map<_, _> = Part::ALL
             .iter()
-            .map(|part| (part.name().to_owned(), json!({"files": folder.files(*part), "bytes": folder.bytes(*part)})))
+            .map(|part| {
+                (
+                    part.name().to_owned(),
+                    json!({"files": folder.files(*part), "bytes": folder.bytes(*part)}),
+                )
+            })
             .collect();
         app.out.json(&json!({
             "events": stats.events, "eventBytes": stats.event_bytes, "totalBytes": total,
@@ -46,16 +57,29 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         return Ok(Answer::Yes);
     }
     let events = app.out.paint(STRONG, counted(stats.events, "event"));
-    writeln!(app.out, "{events} in {}, {} on disk", counted(sessions.len() as u64, "session"), bytes(total))?;
+    writeln!(
+        app.out,
+        "{events} in {}, {} on disk",
+        counted(sessions.len() as u64, "session"),
+        bytes(total)
+    )?;
     writeln!(app.out)?;
     let rows = Part::ALL
         .iter()
         .filter(|part| folder.files(**part) > 0)
         .map(|part| {
-            vec![part.name().to_owned(), count(folder.files(*part)), bytes(folder.bytes(*part)), app.out.paint(DIM, part.what())]
+            vec![
+                part.name().to_owned(),
+                count(folder.files(*part)),
+                bytes(folder.bytes(*part)),
+                app.out.paint(DIM, part.what()),
+            ]
         })
         .collect();
-    app.out.table(&[left("kind"), right("files"), right("bytes"), left("")], rows)?;
+    app.out.table(
+        &[left("kind"), right("files"), right("bytes"), left("")],
+        rows,
+    )?;
     if sessions.is_empty() {
         return Ok(Answer::Yes);
     }
@@ -63,15 +87,35 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let rows = sessions
         .iter()
         .take(args.limit)
-        .map(|s| vec![s.session_id.to_string(), count(s.head.sequence), bytes(s.bytes)])
+        .map(|s| {
+            vec![
+                s.session_id.to_string(),
+                count(s.head.sequence),
+                bytes(s.bytes),
+            ]
+        })
         .collect();
-    app.out.table(&[left("session"), right("events"), right("bytes")], rows)?;
+    app.out
+        .table(&[left("session"), right("events"), right("bytes")], rows)?;
     if sessions.len() > args.limit {
-        let more = app.out.paint(DIM, format!("… and {} more; --limit shows them", sessions.len() - args.limit));
+        let more = app.out.paint(
+            DIM,
+            format!(
+                "… and {} more; --limit shows them",
+                sessions.len() - args.limit
+            ),
+        );
         writeln!(app.out, "{more}")?;
     }
     for warning in &stats.warnings {
-        let text = app.out.paint(WARN, format!("{} has grown to {}", warning.session_id, bytes(warning.bytes)));
+        let text = app.out.paint(
+            WARN,
+            format!(
+                "{} has grown to {}",
+                warning.session_id,
+                bytes(warning.bytes)
+            ),
+        );
         writeln!(app.out, "{text}")?;
     }
     Ok(Answer::Yes)

@@ -1,9 +1,8 @@
 //! `spine verify`: has anybody changed the history? Walks hash chains, of sessions or of an evidence pack.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use event_spine::{LogReader, SessionSummary, Verification};
+use event_spine::Verification;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -29,9 +28,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    if let Some(file) = args.what.as_deref().map(Path::new).filter(|path| path.is_file()) {
-        return pack(app, file);
-    }
     let reader = store::reader(app)?;
     let sessions = match &args.what {
         Some(typed) => vec![store::find(&reader, typed)?],
@@ -41,14 +37,25 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let mut progress = Progress::new(app.quiet, "verifying", Unit::Events, Some(total));
     let found = sessions
         .iter()
-        .map(|s| reader.verify_with(&s.session_id, |_| progress.advance(1)).map_err(Failure::from))
+        .map(|s| {
+            reader
+                .verify_with(&s.session_id, |_| progress.advance(1))
+                .map_err(Failure::from)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let seconds = progress.elapsed().as_secs_f64();
     drop(progress);
-    let storage = if args.what.is_none() { reader.verify_storage()? } else { Vec::new() };
+    let storage = if args.what.is_none() {
+        reader.verify_storage()?
+    } else {
+        Vec::new()
+    };
     let intact = storage.is_empty() && found.iter().all(Verification::intact);
     if app.json {
-        let storage: Vec<_> = storage.iter().map(|f| json!({"file": f.file, "offset": f.offset, "what": f.what})).collect();
+        let storage: Vec<_> = storage
+            .iter()
+            .map(|f| json!({"file": f.file, "offset": f.offset, "what": f.what}))
+            .collect();
         app.out.json(&json!({
             "intact": intact,
             "sessions": found.iter().map(describe).collect::<Vec<_>>(),
@@ -59,7 +66,11 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     table(app, &found)?;
     for finding in &storage {
         let bad = app.out.paint(BAD, "damaged");
-        writeln!(app.out, "{bad}  {} at byte {}: {}", finding.file, finding.offset, finding.what)?;
+        writeln!(
+            app.out,
+            "{bad}  {} at byte {}: {}",
+            finding.file, finding.offset, finding.what
+        )?;
     }
     summary(app, &found, intact, seconds)?;
     Ok(intact.into())
@@ -92,15 +103,30 @@ fn table(app: &mut App, found: &[Verification]) -> Result<(), Failure> {
                 }
             };
             let chain = v.head.chain.short();
-            vec![v.session_id.to_string(), count(v.head.sequence), app.out.paint(DIM, chain), verdict]
+            vec![
+                v.session_id.to_string(),
+                count(v.head.sequence),
+                app.out.paint(DIM, chain),
+                verdict,
+            ]
         })
         .collect();
-    let columns = [left("session"), right("events"), left("chain head"), left("verdict")];
+    let columns = [
+        left("session"),
+        right("events"),
+        left("chain head"),
+        left("verdict"),
+    ];
     app.out.table(&columns, rows)?;
     Ok(())
 }
 
-fn summary(app: &mut App, found: &[Verification], intact: bool, seconds: f64) -> Result<(), Failure> {
+fn summary(
+    app: &mut App,
+    found: &[Verification],
+    intact: bool,
+    seconds: f64,
+) -> Result<(), Failure> {
     if app.quiet {
         return Ok(());
     }
@@ -111,7 +137,10 @@ fn summary(app: &mut App, found: &[Verification], intact: bool, seconds: f64) ->
         app.out.paint(BAD, "✗ the history was changed or damaged")
     };
     let speed = crate::text::rate(verified, seconds);
-    let detail = app.out.paint(DIM, format!("{} recomputed, {speed}", counted(verified, "hash")));
+    let detail = app.out.paint(
+        DIM,
+        format!("{} recomputed, {speed}", counted(verified, "hash")),
+    );
     writeln!(app.out, "\n{verdict}  {detail}")?;
     Ok(())
 }
