@@ -12,7 +12,7 @@ use crate::event::Durability;
 use crate::id::SessionId;
 use crate::integrity::ChainHash;
 use crate::log::intake::{self, Prepared};
-use crate::log::read::LogReader;
+use crate::log::read::{Events, LogReader};
 use crate::log::seal::seal;
 use crate::record::EventDraft;
 use crate::store::{Head, ReadMode, SealedBatch, Ticket, id_hash};
@@ -245,6 +245,8 @@ impl Inner {
             fresh: Vec::with_capacity(drafts.len()),
         };
         let mut in_batch: HashMap<crate::id::EventId, usize> = HashMap::with_capacity(drafts.len());
+        // Repeats mostly come in the order in which they were stored: one read then serves all of them.
+        let mut ahead = None;
         for draft in drafts {
             let conflict = |sequence| AppendError::Conflict {
                 session: session.clone(),
@@ -262,7 +264,7 @@ impl Inner {
                 sorted.places.push(Place::Fresh(at));
                 continue;
             }
-            match self.stored_with_id(session, writer, &draft)? {
+            match self.stored_with_id(session, writer, &draft, &mut ahead)? {
                 Some((sequence, true)) => sorted.places.push(Place::Stored(sequence)),
                 Some((sequence, false)) => return Err(conflict(sequence)),
                 None => {
@@ -281,6 +283,7 @@ impl Inner {
         session: &SessionId,
         writer: &SessionWriter,
         draft: &EventDraft,
+        ahead: &mut Option<Events>,
     ) -> Result<Option<(u64, bool)>, AppendError> {
         let candidates = writer.ids.candidates(id_hash(draft.event_id.as_str()));
         if candidates.is_empty() {
@@ -296,9 +299,11 @@ impl Inner {
                 session: session.clone(),
                 source: Box::new(source),
             };
-            let mut events = reader
-                .read(session, sequence..=sequence, ReadMode::Strict)
-                .map_err(unreadable)?;
+            if ahead.as_ref().map(|events| *events.remaining().start()) != Some(sequence) {
+                let events = reader.read(session, sequence.., ReadMode::Strict);
+                *ahead = Some(events.map_err(unreadable)?);
+            }
+            let Some(events) = ahead else { continue };
             let Some(stored) = events.next_event().map_err(unreadable)? else {
                 continue;
             };
