@@ -9,10 +9,12 @@
     reason = "these are commands for people; what they print is their result"
 )]
 
+mod bench;
 mod codegen;
 mod command;
 mod gate;
 mod layering;
+mod powerloss;
 mod repo;
 mod requirements;
 mod rust_source;
@@ -51,6 +53,18 @@ enum Task {
     Tidy,
     /// Check that no crate knows what it must not know.
     Layering,
+    /// Measure Spine beside other stores and write docs/benchmarks.md; takes a quarter of an hour.
+    Bench {
+        /// For the measuring program; `-- --help` lists what it knows.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Recover logs from copies of a disk that was written; needs root and loop devices.
+    Powerloss {
+        /// How many times.
+        #[arg(long, default_value_t = 10)]
+        runs: u32,
+    },
     /// Compile the TypeScript types with `tsc --strict`.
     Typescript,
 }
@@ -74,6 +88,8 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Codegen { check: false } => codegen::write(&repo),
         Task::Tidy => tidy::run(&repo),
         Task::Layering => layering::run(&repo),
+        Task::Bench { arguments } => bench::run(&repo, &arguments),
+        Task::Powerloss { runs } => powerloss::run(&repo, runs),
         Task::Typescript => typescript::run(&repo),
     }
 }
