@@ -20,6 +20,7 @@ pub mod blob;
 pub mod store;
 mod log;
 mod checkpoint;
+mod parallel;
 mod wait;
 
 pub use checkpoint::Checkpoints;

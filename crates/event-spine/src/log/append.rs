@@ -3,6 +3,7 @@
 //! Next: [`intake`](super::intake) for steps one to three, [`seal`](super::seal) for four, [`store`](crate::store) for five.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::error::AppendError;
 use crate::event::Durability;
 use crate::id::SessionId;
 use crate::integrity::ChainHash;
+use crate::log::ids::Hashed;
 use crate::log::intake::{self, Prepared};
 use crate::log::read::{Events, LogReader};
 use crate::log::seal::seal;
@@ -244,7 +246,8 @@ impl Inner {
             places: Vec::with_capacity(drafts.len()),
             fresh: Vec::with_capacity(drafts.len()),
         };
-        let mut in_batch: HashMap<crate::id::EventId, usize> = HashMap::with_capacity(drafts.len());
+        let mut in_batch: HashMap<u64, usize, BuildHasherDefault<Hashed>> =
+            HashMap::with_capacity_and_hasher(drafts.len(), BuildHasherDefault::default());
         // Repeats mostly come in the order in which they were stored: one read then serves all of them.
         let mut ahead = None;
         for draft in drafts {
@@ -253,22 +256,30 @@ impl Inner {
                 event_id: draft.event_id.clone(),
                 sequence,
             };
-            if let Some(&at) = in_batch.get(&draft.event_id) {
-                if !sorted
-                    .fresh
-                    .get(at)
-                    .is_some_and(|first| first.same_content(&draft))
-                {
+            let hash = id_hash(draft.event_id.as_str());
+            // Two ids with one hash are all but impossible; the second then takes the next free number.
+            let mut slot = hash;
+            let earlier = loop {
+                match in_batch.get(&slot).map(|&at| (at, sorted.fresh.get(at))) {
+                    Some((at, Some(first))) if first.event_id == draft.event_id => {
+                        break Some((at, first));
+                    }
+                    Some(_) => slot = slot.wrapping_add(1),
+                    None => break None,
+                }
+            };
+            if let Some((at, first)) = earlier {
+                if !first.same_content(&draft) {
                     return Err(conflict(writer.head.sequence + 1 + at as u64));
                 }
                 sorted.places.push(Place::Fresh(at));
                 continue;
             }
-            match self.stored_with_id(session, writer, &draft, &mut ahead)? {
+            match self.stored_with_id(session, writer, hash, &draft, &mut ahead)? {
                 Some((sequence, true)) => sorted.places.push(Place::Stored(sequence)),
                 Some((sequence, false)) => return Err(conflict(sequence)),
                 None => {
-                    in_batch.insert(draft.event_id.clone(), sorted.fresh.len());
+                    in_batch.insert(slot, sorted.fresh.len());
                     sorted.places.push(Place::Fresh(sorted.fresh.len()));
                     sorted.fresh.push(draft);
                 }
@@ -282,10 +293,11 @@ impl Inner {
         &self,
         session: &SessionId,
         writer: &SessionWriter,
+        hash: u64,
         draft: &EventDraft,
         ahead: &mut Option<Events>,
     ) -> Result<Option<(u64, bool)>, AppendError> {
-        let candidates = writer.ids.candidates(id_hash(draft.event_id.as_str()));
+        let candidates = writer.ids.candidates(hash);
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -299,7 +311,11 @@ impl Inner {
                 session: session.clone(),
                 source: Box::new(source),
             };
-            if ahead.as_ref().map(|events| *events.remaining().start()) != Some(sequence) {
+            let at_hand = ahead.as_ref().is_some_and(|events| {
+                let remaining = events.remaining();
+                *remaining.start() == sequence && sequence <= *remaining.end()
+            });
+            if !at_hand {
                 let events = reader.read(session, sequence.., ReadMode::Strict);
                 *ahead = Some(events.map_err(unreadable)?);
             }

@@ -3,6 +3,7 @@
 //! Hashes are uniform, so a sorted list is searched by interpolation; new ones wait in a small map until they are merged.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::error::ReadError;
 use crate::id::SessionId;
@@ -17,24 +18,60 @@ pub(crate) struct IdIndex {
     hashes: Vec<u64>,
     /// Sequences, beside the hashes. A session has fewer than 2^32 events that are indexed here; later ones stay in the map.
     sequences: Vec<u32>,
-    recent: HashMap<u64, Vec<u64>>,
-    waiting: usize,
+    recent: HashMap<u64, u64, BuildHasherDefault<Hashed>>,
+    /// Events whose hash is that of another one in `recent`, and those that are too far for `sequences`.
+    others: Vec<(u64, u64)>,
+}
+
+/// Takes a hash as the hash that it is.
+#[derive(Debug, Default)]
+pub(crate) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes
+            .iter()
+            .fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
 }
 
 impl IdIndex {
     /// Reads the hashes of a session, its parents' shared events included.
     pub(crate) fn load(reader: &LogReader, session: &SessionId) -> Result<Self, ReadError> {
+        let mut all = reader.event_ids(session)?;
+        all.sort_unstable();
         let mut index = Self::default();
-        for (hash, sequence) in reader.event_ids(session)? {
-            index.insert(hash, sequence);
+        index.hashes.reserve_exact(all.len());
+        index.sequences.reserve_exact(all.len());
+        for (hash, sequence) in all {
+            match u32::try_from(sequence) {
+                Ok(small) => {
+                    index.hashes.push(hash);
+                    index.sequences.push(small);
+                }
+                Err(_) => index.others.push((hash, sequence)),
+            }
         }
-        index.merge();
         Ok(index)
     }
 
     /// Sequences of events whose id has this hash: none, one, or by a rare accident several.
     pub(crate) fn candidates(&self, hash: u64) -> Vec<u64> {
-        let mut found = self.recent.get(&hash).cloned().unwrap_or_default();
+        let mut found: Vec<u64> = self.recent.get(&hash).copied().into_iter().collect();
+        found.extend(
+            self.others
+                .iter()
+                .filter(|(other, _)| *other == hash)
+                .map(|(_, sequence)| *sequence),
+        );
         let at = self.lower_bound(hash);
         let equal = self
             .hashes
@@ -54,34 +91,31 @@ impl IdIndex {
 
     /// Enters one event.
     pub(crate) fn insert(&mut self, hash: u64, sequence: u64) {
-        self.recent.entry(hash).or_default().push(sequence);
-        self.waiting += 1;
-        if self.waiting >= MERGE_AT.max(self.hashes.len() / 8) {
+        if u32::try_from(sequence).is_err() {
+            self.others.push((hash, sequence));
+            return;
+        }
+        if let Some(other) = self.recent.insert(hash, sequence) {
+            self.others.push((hash, other));
+        }
+        if self.recent.len() >= MERGE_AT.max(self.hashes.len() / 8) {
             self.merge();
         }
     }
 
     fn merge(&mut self) {
-        let mut merged: Vec<(u64, u32)> = Vec::with_capacity(self.waiting);
-        self.recent.retain(|&hash, sequences| {
-            sequences.retain(|&sequence| match u32::try_from(sequence) {
-                Ok(small) => {
-                    merged.push((hash, small));
-                    false
-                }
-                Err(_) => true,
-            });
-            !sequences.is_empty()
-        });
-        self.waiting = self.recent.len();
+        let drained = self
+            .recent
+            .drain()
+            .filter_map(|(hash, sequence)| Some((hash, u32::try_from(sequence).ok()?)));
+        let mut merged: Vec<(u64, u32)> = drained.collect();
         merged.sort_unstable();
         self.recent.shrink_to(MERGE_AT);
         // Merge from behind, in place: no second copy of the long list.
         let (old, new) = (self.hashes.len(), merged.len());
         self.hashes.resize(old + new, 0);
         self.sequences.resize(old + new, 0);
-        let mut read = old;
-        let mut write = old + new;
+        let (mut read, mut write) = (old, old + new);
         while let Some(&(hash, sequence)) = merged.last() {
             write -= 1;
             let behind = read

@@ -1,7 +1,7 @@
 //! Owns step four of the way in: dense sequence, salt, leaf, chain.
 
 use crate::id::SessionId;
-use crate::integrity::{Salt, leaf};
+use crate::integrity::{self, Salt};
 use crate::record::{EventDraft, RecordedEvent};
 use crate::store::Head;
 use crate::time::{Entropy, RecordedAt};
@@ -18,16 +18,11 @@ pub(crate) fn seal(
     let mut random = vec![0_u8; drafts.len() * size_of::<Salt>()];
     entropy.fill(&mut random);
     let (salts, _) = random.as_chunks::<{ size_of::<Salt>() }>();
-    let events = drafts
+    let mut events: Vec<RecordedEvent> = drafts
         .into_iter()
         .zip(salts)
-        .map(|(draft, &salt)| {
-            let sequence = head.sequence + 1;
-            let leaf = leaf(session_id, sequence, recorded_at, &salt, &draft);
-            head = Head {
-                sequence,
-                chain: head.chain.next(&leaf),
-            };
+        .zip(head.sequence + 1..)
+        .map(|((draft, &salt), sequence)| {
             let session_id = session_id.clone();
             RecordedEvent {
                 session_id,
@@ -39,5 +34,13 @@ pub(crate) fn seal(
             }
         })
         .collect();
+    let leaves = integrity::leaves(&events);
+    for (event, leaf) in events.iter_mut().zip(leaves) {
+        head = Head {
+            sequence: event.sequence,
+            chain: head.chain.next(&leaf),
+        };
+        event.chain = head.chain;
+    }
     (events, head)
 }

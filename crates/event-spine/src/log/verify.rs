@@ -2,7 +2,7 @@
 
 use crate::error::ReadError;
 use crate::id::SessionId;
-use crate::integrity::{ChainHash, leaf};
+use crate::integrity::{ChainHash, LeafHash, leaves};
 use crate::log::read::LogReader;
 use crate::record::RecordedEvent;
 use crate::store::{Entry, Head, ReadMode, StorageFinding};
@@ -37,6 +37,9 @@ impl Verification {
     }
 }
 
+/// Events whose leaves are computed together.
+const BLOCK: usize = 2048;
+
 /// Recomputes the chain of a run of events, one after the other.
 pub(crate) struct ChainCheck {
     sequence: u64,
@@ -51,8 +54,19 @@ impl ChainCheck {
         }
     }
 
-    /// Checks the next event; gives what is wrong with it, if anything is.
-    pub(crate) fn check(&mut self, event: &RecordedEvent) -> Option<Fault> {
+    /// Checks the next events; gives how many are right before the first that is not, and what is wrong with it.
+    pub(crate) fn check_all(&mut self, events: &[RecordedEvent]) -> (u64, Option<Fault>) {
+        let mut right = 0;
+        for (event, leaf) in events.iter().zip(leaves(events)) {
+            if let Some(fault) = self.check(event, &leaf) {
+                return (right, Some(fault));
+            }
+            right += 1;
+        }
+        (right, None)
+    }
+
+    fn check(&mut self, event: &RecordedEvent, leaf: &LeafHash) -> Option<Fault> {
         let fault = |sequence, what: String| Some(Fault { sequence, what });
         if event.sequence != self.sequence + 1 {
             return fault(
@@ -60,14 +74,7 @@ impl ChainCheck {
                 format!("the next event has sequence {}", event.sequence),
             );
         }
-        let leaf = leaf(
-            &event.session_id,
-            event.sequence,
-            event.recorded_at,
-            &event.salt,
-            &event.draft,
-        );
-        let chain = self.chain.next(&leaf);
+        let chain = self.chain.next(leaf);
         self.sequence = event.sequence;
         self.chain = event.chain;
         if chain == event.chain {
@@ -118,28 +125,38 @@ impl LogReader {
             head: summary.head,
             fault: None,
         };
-        let mut last = Head::genesis(&origin);
-        for entry in self.read(session, .., ReadMode::Tolerant)? {
-            let fault = match entry? {
-                Entry::Gap(gap) => Some(Fault {
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut entries = self.read(session, .., ReadMode::Tolerant)?;
+        loop {
+            let entry = entries.next().transpose()?;
+            let gap = match entry {
+                Some(Entry::Event(event)) => {
+                    progress(&event);
+                    block.push(event);
+                    if block.len() < BLOCK {
+                        continue;
+                    }
+                    None
+                }
+                Some(Entry::Gap(gap)) => Some(Fault {
                     sequence: gap.from,
                     what: gap.reason,
                 }),
-                Entry::Event(event) => {
-                    progress(&event);
-                    last = Head {
-                        sequence: event.sequence,
-                        chain: event.chain,
-                    };
-                    check.check(&event)
-                }
+                None if block.is_empty() => break,
+                None => None,
             };
-            if fault.is_some() {
-                verification.fault = fault;
+            let (right, fault) = check.check_all(&block);
+            verification.verified += right;
+            verification.fault = fault.or(gap);
+            if verification.fault.is_some() {
                 return Ok(verification);
             }
-            verification.verified += 1;
+            block.clear();
         }
+        let last = Head {
+            sequence: check.sequence,
+            chain: check.chain,
+        };
         if last != summary.head {
             let what = format!(
                 "the log says that the newest event is {}",

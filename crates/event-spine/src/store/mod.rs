@@ -237,11 +237,9 @@ pub trait Store: ReadStore {
     fn as_read(self: Arc<Self>) -> Arc<dyn ReadStore>;
 }
 
-/// The hash under which an event id is indexed. Equal hashes are compared by their events, so it need not be a digest.
+/// The hash under which an event id is indexed. Equal hashes are compared by their events, so it need not be a digest;
+/// tables of contents keep it, so it never changes.
 #[must_use]
 pub fn id_hash(event_id: &str) -> u64 {
-    let hash = blake3::hash(event_id.as_bytes());
-    let mut bytes = [0_u8; 8];
-    bytes.copy_from_slice(hash.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]));
-    u64::from_le_bytes(bytes)
+    xxhash_rust::xxh3::xxh3_64(event_id.as_bytes())
 }

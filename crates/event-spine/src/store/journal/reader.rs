@@ -152,10 +152,10 @@ impl State {
         if nothing_new && self.index.segments.contains_key(&self.growing) {
             return Ok(());
         }
-        let found = scan(file, self.end, size, |_, _| {}).map_err(ReadError::io("read", &path))?;
+        let found =
+            recover::enter_frames(file, self.growing, self.end, size, false, &mut self.index)
+                .map_err(ReadError::io("read", &path))?;
         let cut = found.cut();
-        recover::enter_frames(file, self.growing, self.end, size, cut, &mut self.index)
-            .map_err(ReadError::io("read", &path))?;
         let segment = self.index.segments.entry(self.growing).or_default();
         segment.end = cut;
         segment.damage.extend(found.lost());

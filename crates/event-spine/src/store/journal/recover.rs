@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::disk::{Disk, DiskFile};
-use super::frame::{FRAME_HEADER, SEGMENT_HEADER, segment_header};
+use super::frame::{SEGMENT_HEADER, segment_header};
 use super::index::{BatchFacts, Index};
 use super::scan::{ScanEnd, scan};
 use super::segment::{has_header, segment_name, segment_numbers, segment_path, torn_path};
@@ -126,7 +126,7 @@ pub(super) fn enter_sealed(
         .len();
     if !toc::adopt(journal, number, size, index) {
         let file = File::open(&path).map_err(OpenError::io("open", &path))?;
-        let found = enter_frames(&file, number, SEGMENT_HEADER as u64, size, u64::MAX, index)
+        let found = enter_frames(&file, number, SEGMENT_HEADER as u64, size, true, index)
             .map_err(OpenError::io("read", &path))?;
         let segment = index.segments.entry(number).or_default();
         segment.end = size;
@@ -156,26 +156,31 @@ fn note_damage(number: u64, damage: impl IntoIterator<Item = (u64, u64)>, recove
         }));
 }
 
-/// Enters the frames of a segment up to `cut`.
+/// Enters the frames of a segment that grows, up to where recovery would cut, in one pass over the file.
 pub(super) fn enter_frames(
     file: &dyn DiskFile,
     number: u64,
     from: u64,
     size: u64,
-    cut: u64,
+    sealed: bool,
     index: &mut Index,
 ) -> std::io::Result<ScanEnd> {
-    scan(file, from, size, |offset, frame| {
-        if offset >= cut || frame.version != codec::BATCH_VERSION {
+    let mut found = Vec::new();
+    let end = scan(file, from, size, |offset, frame| {
+        if frame.version != codec::BATCH_VERSION {
             return;
         }
         let facts = codec::decode(frame.body)
             .ok()
             .and_then(|batch| BatchFacts::of_stored(&batch));
-        if let Some(facts) = facts {
-            index.enter(&facts, number, offset, FRAME_HEADER + frame.body.len());
-        }
-    })
+        found.extend(facts.map(|facts| (offset, frame.size(), facts)));
+    })?;
+    // Where to cut is known only at the end; a sealed segment is not cut.
+    let cut = if sealed { u64::MAX } else { end.cut() };
+    for (offset, size, facts) in found.iter().filter(|(offset, ..)| *offset < cut) {
+        index.enter(facts, number, *offset, *size);
+    }
+    Ok(end)
 }
 
 fn repair_tail(
@@ -206,12 +211,9 @@ fn repair_tail(
             end: SEGMENT_HEADER as u64,
         });
     }
-    let read_error = OpenError::io("read", &path);
-    // First look, then enter: what lies behind the cut must not be entered.
-    let found = scan(&*file, SEGMENT_HEADER as u64, size, |_, _| {}).map_err(read_error)?;
-    let cut = found.cut();
-    enter_frames(&*file, number, SEGMENT_HEADER as u64, size, cut, index)
+    let found = enter_frames(&*file, number, SEGMENT_HEADER as u64, size, false, index)
         .map_err(OpenError::io("read", &path))?;
+    let cut = found.cut();
     let lost: Vec<_> = found.lost().collect();
     let segment = index.segments.entry(number).or_default();
     segment.end = cut;
