@@ -65,7 +65,8 @@ fn ids(log: &EventLog) -> Vec<String> {
 fn every_cut_of_the_last_frame_is_repaired_once_and_never_appended_behind() {
     let crashed = crashed_after(&[&["e1"], &["e2"], &["e3"], &["e4"], &["e5"]]);
     let frame = crashed.last_frame.clone();
-    for (at, zeros) in frame.clone().flat_map(|at| [(at, false), (at, true)]) {
+    for at in frame.clone() {
+        let zeros = at % 2 == 0; // a file that ends there, and one that was filled ahead, in turn
         let dir = cut(&crashed, at, zeros);
         let kept = std::fs::read(segment(dir.path())).unwrap();
         let torn_end = kept[..at]
