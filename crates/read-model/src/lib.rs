@@ -6,6 +6,7 @@ mod limits;
 mod moment;
 mod projection;
 pub mod projections;
+pub mod render;
 mod replay;
 #[cfg(test)]
 mod testing;

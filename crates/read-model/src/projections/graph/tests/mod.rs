@@ -1,0 +1,4 @@
+//! Tests of the execution graph.
+
+pub(crate) mod gallery;
+pub(crate) mod story;
