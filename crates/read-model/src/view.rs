@@ -135,6 +135,8 @@ session_view! {
     tools: p::tools::Tools,
     /// What waits for a person, and what was decided.
     actions: p::actions::Actions,
+    /// Who did what, as nodes and edges.
+    graph: p::graph::Graph,
 }
 
 impl SessionView {
