@@ -7,6 +7,14 @@
     reason = "all of this crate is tests"
 )]
 
+mod support;
+
 mod invalid;
 mod pages;
 mod payloads;
+mod requirements_envelope;
+mod requirements_families;
+mod requirements_fixtures;
+mod requirements_order;
+mod requirements_scope;
+mod schemas;

@@ -1,0 +1,73 @@
+//! The generated JSON Schemas, run by a validator that is not ours, over every fixture. Schema and rules agree on what
+//! an event may look like: an event that one refuses, the other refuses too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use conformance::{Options, check_lines};
+use serde_json::Value;
+
+use crate::support::{files, repo, scenarios};
+
+fn validator() -> jsonschema::Validator {
+    let schema = std::fs::read(repo("schema/json/runtime-event.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+// verifies: R17
+#[test]
+fn every_event_of_the_native_fixtures_fits() {
+    let validator = validator();
+    for (path, events) in scenarios() {
+        for event in events {
+            let errors: Vec<_> = validator
+                .iter_errors(&event)
+                .map(|e| e.to_string())
+                .collect();
+            assert!(errors.is_empty(), "{}: {event}\n{errors:?}", path.display());
+        }
+    }
+    let example = std::fs::read(repo("fixtures/native/minimal-example.json")).unwrap();
+    assert!(validator.is_valid(&serde_json::from_slice(&example).unwrap()));
+}
+
+#[test]
+fn schema_and_rules_refuse_the_same_events() {
+    let validator = validator();
+    for name in ["events.jsonl", "mended.jsonl"] {
+        for path in files("fixtures/invalid", name) {
+            let by_schema = refused_by_schema(&validator, &path);
+            let by_rules = refused_by_rules(&path);
+            for (line, refused) in by_schema {
+                assert_eq!(
+                    refused,
+                    by_rules.contains(&line),
+                    "{} line {line}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+/// Lines that are JSON at all, and whether the schema refuses them.
+fn refused_by_schema(validator: &jsonschema::Validator, path: &Path) -> BTreeMap<u64, bool> {
+    let text = std::fs::read_to_string(path).unwrap();
+    (1..)
+        .zip(text.lines())
+        .filter_map(|(at, line)| Some((at, serde_json::from_str::<Value>(line).ok()?)))
+        .map(|(at, event)| (at, !validator.is_valid(&event)))
+        .collect()
+}
+
+fn refused_by_rules(path: &Path) -> BTreeSet<u64> {
+    let report = check_lines(std::fs::read(path).unwrap().as_slice(), Options::default()).unwrap();
+    let shape = ["schema_mismatch", "missing_scope_id"];
+    report
+        .findings
+        .iter()
+        .filter(|finding| shape.contains(&finding.code))
+        .filter_map(|finding| finding.line)
+        .collect()
+}
