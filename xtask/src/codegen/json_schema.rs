@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result};
 use event_spine::event::{CATALOG, EventDescriptor};
-use event_spine::{MAX_ID_BYTES, Ref, Scope};
+use event_spine::{MAX_ID_BYTES, Ref, Scope, ScopeKind};
 use serde_json::{Map, Value, json};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -79,17 +79,14 @@ impl Schemas {
                 .filter(|g| g.len() == 1)
                 .flat_map(|g| *g)
                 .collect();
-            let any: Vec<_> = groups
+            let mut any: Vec<_> = groups
                 .iter()
                 .filter(|group| group.len() > 1)
-                .map(|group| {
-                    group
-                        .iter()
-                        .map(|id| json!({ "required": [id] }))
-                        .collect::<Value>()
-                })
-                .map(|one_of| json!({ "anyOf": one_of }))
+                .map(|group| one_of(group))
                 .collect();
+            if row.scope == ScopeKind::Task {
+                any.push(attempt());
+            }
             put(&mut then, "required", json!(single), single.is_empty());
             put(&mut then, "allOf", json!(any), any.is_empty());
             rules.push(json!({
@@ -107,6 +104,24 @@ impl Schemas {
             "$defs": definitions,
         })
     }
+}
+
+/// At least one of the members is there.
+fn one_of(members: &[&str]) -> Value {
+    let each: Value = members
+        .iter()
+        .map(|member| json!({ "required": [member] }))
+        .collect();
+    json!({ "anyOf": each })
+}
+
+/// A task event that speaks of an execution attempt says which.
+fn attempt() -> Value {
+    let named = json!({ "required": ["attempt"], "properties": { "attempt": { "not": { "type": "null" } } } });
+    json!({
+        "if": { "properties": { "payload": named } },
+        "then": one_of(&["runId", "attemptId"]),
+    })
 }
 
 /// The struct name of a payload, which is also its name in TypeScript.
