@@ -63,11 +63,13 @@ fn refused_by_schema(validator: &jsonschema::Validator, path: &Path) -> BTreeMap
 
 fn refused_by_rules(path: &Path) -> BTreeSet<u64> {
     let report = check_lines(std::fs::read(path).unwrap().as_slice(), Options::default()).unwrap();
-    let shape = ["schema_mismatch", "missing_scope_id"];
-    report
-        .findings
-        .iter()
-        .filter(|finding| shape.contains(&finding.code))
-        .filter_map(|finding| finding.line)
-        .collect()
+    let lines = |codes: &[&str]| -> BTreeSet<u64> {
+        let found = report
+            .findings
+            .iter()
+            .filter(|finding| codes.contains(&finding.code));
+        found.filter_map(|finding| finding.line).collect()
+    };
+    // The schema holds a type that is not registered to nothing; the rules know its relatives.
+    &lines(&["schema_mismatch", "missing_scope_id"]) - &lines(&["unknown_event_type"])
 }
