@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use event_spine::EventDraft;
 use event_spine::event::{Entity, Pairing};
 use proptest::prelude::*;
 
@@ -66,14 +65,16 @@ fn drafts_of(format: Format, frames: &[Frame], end: EndOfInput) -> Vec<SessionDr
 /// What stands open at the end of a stream, by turn: entities, and turns that wait for somebody.
 #[derive(Default)]
 struct Open {
-    entities: BTreeMap<(Entity2, String), String>,
+    entities: BTreeMap<(&'static str, String), String>,
     waiting: BTreeSet<String>,
 }
 
-type Entity2 = &'static str;
-
-fn entity_of(entity: Entity, draft: &EventDraft) -> (Entity2, String) {
-    let id = |name: &str| draft.scope.get(name).unwrap_or_default().to_owned();
+/// What an entity is known by in the whole stream: ids are unique within a session only.
+fn entity_of(entity: Entity, made: &SessionDraft) -> (&'static str, String) {
+    let id = |name: &str| {
+        let id = made.draft.scope.get(name).unwrap_or_default();
+        format!("{}/{id}", made.session_id)
+    };
     match entity {
         Entity::Turn => ("turn", id("turnId")),
         Entity::ModelCall => ("model", id("messageId")),
@@ -85,12 +86,13 @@ fn entity_of(entity: Entity, draft: &EventDraft) -> (Entity2, String) {
 }
 
 impl Open {
-    fn take(&mut self, draft: &EventDraft) {
+    fn take(&mut self, made: &SessionDraft) {
+        let draft = &made.draft;
         let turn = draft.scope.get("turnId").unwrap_or_default().to_owned();
         let name = draft.event_type.name();
         if name == "model.delta" {
             self.entities
-                .insert(entity_of(Entity::ModelCall, draft), turn.clone());
+                .insert(entity_of(Entity::ModelCall, made), turn.clone());
         }
         if name == "run.status" {
             if draft.payload.as_str().contains("\"phase\":\"waiting\"") {
@@ -101,11 +103,11 @@ impl Open {
         }
         match draft.event_type.descriptor().map(|row| row.pairing) {
             Some(Pairing::Opens(entity)) => {
-                let again = self.entities.insert(entity_of(entity, draft), turn);
+                let again = self.entities.insert(entity_of(entity, made), turn);
                 assert!(again.is_none(), "opened twice: {draft:?}");
             }
             Some(Pairing::Closes(entity)) => {
-                let was = self.entities.remove(&entity_of(entity, draft));
+                let was = self.entities.remove(&entity_of(entity, made));
                 if matches!(entity, Entity::ToolCall | Entity::Turn | Entity::Subagent) {
                     assert!(was.is_some(), "closed and not open: {draft:?}");
                 }
@@ -148,7 +150,7 @@ fn check_drafts(name: &str, drafts: &[SessionDraft]) {
 fn check_closed(name: &str, drafts: &[SessionDraft]) {
     let mut open = Open::default();
     for made in drafts {
-        open.take(&made.draft);
+        open.take(made);
     }
     let left: Vec<_> = open
         .entities

@@ -9,9 +9,10 @@ use event_spine::event::value::{SnapshotMessage, SnapshotToolCall};
 use event_spine::{JsonText, StepId};
 
 use super::cx::{Cx, quoted};
+use super::ends::subagent_scope;
 use super::frame::{Message, Outcome, Wire, list, outcome};
 use super::people;
-use super::run::{self, status, subagent_scope};
+use super::run::{self, status};
 use super::state::{Step, Subagent, message_id, subagent_id};
 use super::{text, tools};
 

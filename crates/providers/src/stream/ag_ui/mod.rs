@@ -6,6 +6,7 @@
 //! Next: [`frame`] for their shapes, [`state`] for what is remembered, [`map`] for the list of events.
 
 mod cx;
+mod ends;
 mod frame;
 mod map;
 mod people;

@@ -68,37 +68,7 @@ fn learn(thread: &mut Thread, recorded: &EventDraft, event: Event) {
             | LifecycleEvent::QueueChanged(_) => {}
         },
         Event::Tool(event) => learn_tool(turn, recorded, event),
-        Event::Policy(event) => {
-            let Some(id) = &recorded.scope.action_id else {
-                return;
-            };
-            match event {
-                PolicyEvent::ActionRequired(action) => {
-                    if let Some(run) = &recorded.scope.run_id {
-                        let used = thread.actions_used.entry(id.as_str().to_owned());
-                        used.or_insert_with(|| run.clone());
-                    }
-                    let open = Action {
-                        id: id.clone(),
-                        tool: recorded.scope.get("toolCallId").map(str::to_owned),
-                        owner: recorded.scope.get("subagentId").map(str::to_owned),
-                        reason: action.reason,
-                    };
-                    let payload: Option<serde_json::Value> = recorded.payload.read().ok();
-                    let native = payload.as_ref().and_then(|p| p.get(NATIVE_ID)?.as_str());
-                    turn.actions
-                        .insert(native.unwrap_or(id.as_str()).to_owned(), open);
-                }
-                PolicyEvent::ActionResolved(_)
-                | PolicyEvent::ActionCancelled(_)
-                | PolicyEvent::ActionExpired(_) => {
-                    turn.actions.retain(|_, action| action.id != *id);
-                }
-                PolicyEvent::PermissionEvaluated(_)
-                | PolicyEvent::PermissionDenied(_)
-                | PolicyEvent::SandboxBlocked(_) => {}
-            }
-        }
+        Event::Policy(event) => learn_action(thread, recorded, event),
         Event::Task(event) => learn_agent(turn, recorded, &event),
         Event::Context(event) => match event {
             ContextEvent::StreamInterrupted(_) => thread.broken = true,
@@ -121,6 +91,38 @@ fn learn(thread: &mut Thread, recorded: &EventDraft, event: Event) {
         | Event::Evidence(_)
         | Event::Diagnostics(_)
         | Event::Unknown { .. } => {}
+    }
+}
+
+fn learn_action(thread: &mut Thread, recorded: &EventDraft, event: PolicyEvent) {
+    let (Some(turn), Some(id)) = (&mut thread.turn, &recorded.scope.action_id) else {
+        return;
+    };
+    match event {
+        PolicyEvent::ActionRequired(action) => {
+            if let Some(run) = &recorded.scope.run_id {
+                let used = thread.actions_used.entry(id.as_str().to_owned());
+                used.or_insert_with(|| run.clone());
+            }
+            let open = Action {
+                id: id.clone(),
+                tool: recorded.scope.get("toolCallId").map(str::to_owned),
+                owner: recorded.scope.get("subagentId").map(str::to_owned),
+                reason: action.reason,
+            };
+            let payload: Option<serde_json::Value> = recorded.payload.read().ok();
+            let native = payload.as_ref().and_then(|p| p.get(NATIVE_ID)?.as_str());
+            turn.actions
+                .insert(native.unwrap_or(id.as_str()).to_owned(), open);
+        }
+        PolicyEvent::ActionResolved(_)
+        | PolicyEvent::ActionCancelled(_)
+        | PolicyEvent::ActionExpired(_) => {
+            turn.actions.retain(|_, action| action.id != *id);
+        }
+        PolicyEvent::PermissionEvaluated(_)
+        | PolicyEvent::PermissionDenied(_)
+        | PolicyEvent::SandboxBlocked(_) => {}
     }
 }
 

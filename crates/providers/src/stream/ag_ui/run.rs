@@ -1,38 +1,19 @@
-//! Owns the life of runs and turns: how they begin, go on, wait and end, and what is closed when they do.
+//! Owns the life of runs and turns: how they begin, go on and wait, and what ends them.
+//!
+//! Next: [`ends`](super::ends), what their end closes.
 
 use event_spine::event::family::context::{StreamInterrupted, StreamRepaired};
-use event_spine::event::family::diagnostics::{MetricsChanged, UsageUpdated};
-use event_spine::event::family::evidence::EvidenceChanged;
-use event_spine::event::family::lifecycle::{
-    RunStatus, TurnCanceled, TurnCompleted, TurnFailed, TurnStarted, TurnSubmitted,
-};
-use event_spine::event::family::task::{SubagentFailed, TaskCreated, TaskUpdated};
-use event_spine::event::value::{
-    ContentPart, EvidenceStatus, Role, TaskStatus, ToolStatus, UsageSource,
-};
-use event_spine::{EvidenceId, JsonText, RunId, SessionId, Timestamp};
+use event_spine::event::family::lifecycle::{RunStatus, TurnStarted, TurnSubmitted};
+use event_spine::event::family::task::TaskCreated;
+use event_spine::event::value::{ContentPart, EvidenceStatus, Role, TaskStatus};
+use event_spine::{JsonText, RunId, SessionId, Timestamp};
 
-use super::super::recovery::recovery;
 use super::super::{EndOfInput, Frame, SessionDraft};
 use super::cx::Cx;
-use super::frame::{Message, Outcome, RunInput, Usage, Wire, list, outcome};
-use super::state::{Phase, Run, Thread, Turn, message_id, run_id, subagent_id, thread_id};
+use super::ends::{Ending, count_raw, end_turn, evidence, task, unknown_usage, usage};
+use super::frame::{Message, Outcome, RunInput, Wire, outcome};
+use super::state::{Phase, Run, Thread, Turn, message_id, run_id, thread_id};
 use super::{AgUi, SYSTEM, digest, people, text, tools};
-
-/// How a turn ends, and what that means for what is still open.
-pub(super) enum Ending<'a> {
-    Completed {
-        result: Option<&'a JsonText>,
-    },
-    Canceled {
-        reason: &'a str,
-    },
-    Failed {
-        category: &'a str,
-        error: Option<&'a str>,
-        code: Option<&'a str>,
-    },
-}
 
 impl AgUi {
     /// RUN_STARTED.
@@ -424,189 +405,4 @@ fn wait(cx: &mut Cx<'_>, asked: Vec<people::Asked>, pending: &[String]) {
     if let Some(turn) = cx.turn() {
         turn.phase = Phase::Waiting;
     }
-}
-
-/// The turn ends, and with it all that is open in it.
-fn end_turn(cx: &mut Cx<'_>, ending: &Ending<'_>) {
-    let (category, status) = match ending {
-        Ending::Completed { .. } => ("no_result", ToolStatus::Unknown),
-        Ending::Canceled { .. } => ("cancelled", ToolStatus::Cancelled),
-        Ending::Failed { .. } => ("interrupted", ToolStatus::Interrupted),
-    };
-    text::fail_open(cx, "stream_interrupted");
-    tools::fail_open(cx, category, status);
-    let open: Vec<String> = cx
-        .turn()
-        .map(|turn| std::mem::take(&mut turn.subagents).into_keys().collect())
-        .unwrap_or_default();
-    for id in open {
-        let scope = subagent_scope(cx, &id);
-        let failure_category = category.to_owned();
-        cx.emit_synthetic(
-            scope,
-            &SubagentFailed {
-                failure_category,
-                error: None,
-                code: None,
-            },
-        );
-    }
-    people::cancel_open(cx, "turn_ended");
-    let (task_status, evidence_status) = match ending {
-        Ending::Completed { .. } => (TaskStatus::Completed, EvidenceStatus::Ready),
-        Ending::Canceled { .. } => (TaskStatus::Cancelled, EvidenceStatus::Ready),
-        Ending::Failed { .. } => (TaskStatus::Failed, EvidenceStatus::Partial),
-    };
-    evidence(cx, evidence_status);
-    let error = match ending {
-        Ending::Failed { error, .. } => *error,
-        Ending::Completed { .. } | Ending::Canceled { .. } => None,
-    };
-    task(cx, task_status, error);
-    terminal(cx, ending);
-    if let Some(turn) = cx.turn() {
-        turn.phase = Phase::Over;
-    }
-}
-
-fn terminal(cx: &mut Cx<'_>, ending: &Ending<'_>) {
-    let scope = cx.scope(None);
-    match ending {
-        Ending::Completed { result } => {
-            let payload = TurnCompleted {
-                reason: None,
-                detail: None,
-                terminal_status: None,
-                duration_ms: None,
-                usage: None,
-            };
-            cx.emit(scope, &payload);
-            cx.with("result", result.map(JsonText::as_str));
-        }
-        Ending::Canceled { reason } => {
-            let payload = TurnCanceled {
-                reason: Some((*reason).to_owned()),
-                detail: None,
-                terminal_status: None,
-                canceled_by: None,
-            };
-            cx.emit(scope, &payload);
-        }
-        Ending::Failed {
-            category,
-            error,
-            code,
-        } => {
-            let payload = TurnFailed {
-                failure_category: (*category).to_owned(),
-                error: error.map(str::to_owned),
-                reason: code.map(str::to_owned),
-                detail: None,
-                terminal_status: None,
-                recovery: recovery(category).map(str::to_owned),
-                usage: None,
-            };
-            if matches!(*category, "incomplete" | "stream_interrupted") && error.is_none() {
-                cx.emit_synthetic(scope, &payload);
-            } else {
-                cx.emit(scope, &payload);
-            }
-        }
-    }
-}
-
-/// Raw events of the framework stay in the raw input; they are counted.
-fn count_raw(cx: &mut Cx<'_>) {
-    let count = std::mem::take(&mut cx.run.raw_events);
-    if count == 0 {
-        return;
-    }
-    let payload = MetricsChanged {
-        metric: "ag_ui.raw_events".to_owned(),
-        value: Some(count as f64),
-        unit: Some("events".to_owned()),
-        values: None,
-    };
-    let scope = cx.scope(None);
-    cx.emit(scope, &payload);
-}
-
-/// The recording of a run is the evidence for it.
-fn evidence(cx: &mut Cx<'_>, status: EvidenceStatus) {
-    let mut scope = cx.scope(None);
-    let parts = [cx.thread.session.as_str(), cx.run.key.as_str(), "recording"];
-    scope.evidence_id = Some(EvidenceId::derived(&parts));
-    let payload = EvidenceChanged {
-        kind: Some("source".to_owned()),
-        title: Some(format!("recorded events of run {}", cx.run.id)),
-        status: Some(status),
-        location: None,
-        summary: None,
-        claim: None,
-    };
-    cx.emit(scope, &payload);
-}
-
-fn task(cx: &mut Cx<'_>, status: TaskStatus, error: Option<&str>) {
-    let payload = TaskUpdated {
-        status: Some(status),
-        native_status: None,
-        label: None,
-        progress: None,
-        attempt: None,
-        error: error.map(str::to_owned),
-        summary: None,
-    };
-    let scope = cx.scope(None);
-    cx.emit(scope, &payload);
-}
-
-fn usage(cx: &mut Cx<'_>, wire: &Wire) {
-    let given: Vec<Usage> = list(wire.usage.as_ref());
-    let scope = cx.scope(None);
-    let observed = |n: Option<u64>| n.map(|_| UsageSource::Observed);
-    for used in &given {
-        let payload = UsageUpdated {
-            input_tokens: used.input_tokens,
-            output_tokens: used.output_tokens,
-            input_source: observed(used.input_tokens),
-            output_source: observed(used.output_tokens),
-            cached_input_tokens: used.cached_input_tokens,
-            cache_write_tokens: used.cache_write_input_tokens,
-            reasoning_tokens: used.reasoning_tokens,
-            has_unknown_usage: false,
-            session_input_tokens: None,
-            session_output_tokens: None,
-            model: used.model.clone(),
-            provider: used.provider.clone(),
-        };
-        cx.emit(scope.clone(), &payload);
-    }
-    if given.is_empty() && cx.run.spoke {
-        cx.emit(scope, &unknown_usage());
-    }
-}
-
-fn unknown_usage() -> UsageUpdated {
-    UsageUpdated {
-        input_tokens: None,
-        output_tokens: None,
-        input_source: None,
-        output_source: None,
-        cached_input_tokens: None,
-        cache_write_tokens: None,
-        reasoning_tokens: None,
-        has_unknown_usage: true,
-        session_input_tokens: None,
-        session_output_tokens: None,
-        model: None,
-        provider: None,
-    }
-}
-
-pub(super) fn subagent_scope(cx: &Cx<'_>, id: &str) -> event_spine::Scope {
-    let mut scope = cx.scope(None);
-    scope.parent_task_id = scope.task_id.clone();
-    scope.subagent_id = Some(subagent_id(id));
-    scope
 }

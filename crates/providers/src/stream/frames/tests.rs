@@ -25,7 +25,6 @@ fn check(framing: Framing, input: &str, expected: &[&str]) {
     assert_eq!(Framing::detect(input.as_bytes()), framing, "{input:?}");
     let whole = frames_of(framing, 40, &[input.as_bytes()]);
     assert_eq!(whole, expected, "{input:?}");
-    // verifies: H19
     for cut in 0..=input.len() {
         let (a, b) = input.as_bytes().split_at(cut);
         assert_eq!(
