@@ -6,6 +6,8 @@
 //!
 //! Next: [`record`](crate::EventDraft), which carries such texts.
 
+pub(crate) mod strings;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

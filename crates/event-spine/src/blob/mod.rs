@@ -80,10 +80,7 @@ impl Blobs {
     /// The store cannot take it.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId, BlobError> {
         let id = BlobId::of(bytes);
-        match &*self.0 {
-            Backend::Local(local) => local.put(&id, bytes)?,
-            Backend::Remote(remote) => remote.put(&id, bytes)?,
-        }
+        self.put_one(&id, bytes)?;
         Ok(id)
     }
 
@@ -92,26 +89,40 @@ impl Blobs {
     /// # Errors
     /// The store cannot take one of them. Others may have been stored; storing them again costs nothing.
     pub fn put_all(&self, bodies: &[&[u8]]) -> Result<Vec<BlobId>, BlobError> {
+        let named: Vec<_> = bodies
+            .iter()
+            .map(|body| (BlobId::of(body), *body))
+            .collect();
+        self.put_named(&named)?;
+        Ok(named.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// As [`Blobs::put_all`], for bodies whose hashes are known.
+    pub(crate) fn put_named(&self, bodies: &[(BlobId, &[u8])]) -> Result<(), BlobError> {
+        let put_each = |bodies: &[(BlobId, &[u8])]| {
+            let mut bodies = bodies.iter();
+            bodies.try_for_each(|(id, body)| self.put_one(id, body))
+        };
         if bodies.len() < 3 {
-            return bodies.iter().map(|body| self.put(body)).collect();
+            return put_each(bodies);
         }
-        let share = bodies.len().div_ceil(WRITERS);
         std::thread::scope(|scope| {
             let writers: Vec<_> = bodies
-                .chunks(share)
-                .map(|chunk| {
-                    scope.spawn(move || {
-                        let stored = chunk.iter().map(|body| self.put(body));
-                        stored.collect::<Result<Vec<_>, _>>()
-                    })
-                })
+                .chunks(bodies.len().div_ceil(WRITERS))
+                .map(|chunk| scope.spawn(move || put_each(chunk)))
                 .collect();
-            let mut ids = Vec::with_capacity(bodies.len());
             for writer in writers {
-                ids.extend(writer.join().map_err(|_| BlobError::Interrupted)??);
+                writer.join().map_err(|_| BlobError::Interrupted)??;
             }
-            Ok(ids)
+            Ok(())
         })
+    }
+
+    fn put_one(&self, id: &BlobId, bytes: &[u8]) -> Result<(), BlobError> {
+        match &*self.0 {
+            Backend::Local(local) => local.put(id, bytes),
+            Backend::Remote(remote) => remote.put(id, bytes),
+        }
     }
 
     /// The whole body, checked against its hash.

@@ -325,7 +325,8 @@ impl Inner {
             };
             if stored.draft.event_id == draft.event_id {
                 let same = intake::same_fact(
-                    &stored.draft,
+                    &reader,
+                    (session, sequence, &stored.draft),
                     draft,
                     &self.masker,
                     &self.blobs,

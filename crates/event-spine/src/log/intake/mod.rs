@@ -1,13 +1,26 @@
 //! Owns steps one to three of the way in: validate, mask, spill.
+//!
+//! What masking did is a fact of its own: each event that lost something is followed by an `output.redacted` for each
+//! rule that matched in it.
 
+pub mod mask;
+pub mod spill;
 mod validate;
 
 use crate::blob::Blobs;
 use crate::error::AppendError;
-use crate::id::SessionId;
+use crate::event::EventPayload;
+use crate::event::family::diagnostics::RuntimeWarning;
+use crate::event::family::tool::OutputRedacted;
+use crate::id::{EventId, SessionId};
+use crate::log::read::LogReader;
 use crate::record::EventDraft;
+use crate::store::ReadMode;
 
+pub use mask::Masker;
 pub use validate::validate;
+
+use mask::{MaskCounts, OPAQUE_RULE, WITHHELD_RULE};
 
 /// Drafts as they will be stored.
 pub(crate) struct Prepared {
@@ -19,42 +32,139 @@ pub(crate) struct Prepared {
     pub(crate) spilled: usize,
 }
 
-/// Replaces secrets.
-#[derive(Clone)]
-pub struct Masker;
+/// Masks and spills.
+pub(crate) fn prepare(
+    session: &SessionId,
+    masker: &Masker,
+    blobs: &Blobs,
+    inline_limit: usize,
+    drafts: Vec<EventDraft>,
+) -> Result<Prepared, AppendError> {
+    let mut prepared = Prepared {
+        drafts: Vec::with_capacity(drafts.len()),
+        fresh_at: Vec::with_capacity(drafts.len()),
+        masked: 0,
+        spilled: 0,
+    };
+    for draft in drafts {
+        let masked = masker.mask(session, draft);
+        let spilled = spill::spill(masked.draft, blobs, inline_limit).map_err(blob_error)?;
+        prepared.fresh_at.push(prepared.drafts.len());
+        prepared.masked += masked.counts.total();
+        prepared.spilled += spilled.bodies;
+        let about = redactions(session, &spilled.draft, &masked.counts);
+        prepared.drafts.push(spilled.draft);
+        prepared.drafts.extend(about);
+    }
+    Ok(prepared)
+}
 
-impl Masker {
-    /// A masker with the key that makes equal secrets equal placeholders.
-    #[must_use]
-    pub fn new(_key: [u8; 32]) -> Self {
-        Self
+fn blob_error(error: spill::SpillError) -> AppendError {
+    AppendError::Blob {
+        detail: error.to_string(),
     }
 }
 
-/// Masks and spills.
-pub(crate) fn prepare(
-    _session: &SessionId,
-    _masker: &Masker,
-    _blobs: &Blobs,
-    _inline_limit: usize,
-    drafts: Vec<EventDraft>,
-) -> Result<Prepared, AppendError> {
-    let fresh_at = (0..drafts.len()).collect();
-    Ok(Prepared {
-        drafts,
-        fresh_at,
-        masked: 0,
-        spilled: 0,
-    })
+/// What is said of a draft that lost something.
+fn redactions(session: &SessionId, draft: &EventDraft, counts: &MaskCounts) -> Vec<EventDraft> {
+    let one = |(rule, count): (&'static str, usize)| {
+        let method = match rule {
+            WITHHELD_RULE => "withhold",
+            OPAQUE_RULE => "remove",
+            _ => "mask",
+        };
+        // `output.redacted` belongs to a thread; what stands outside of one says it as a warning.
+        match draft.scope.thread_id {
+            Some(_) => about(
+                session,
+                draft,
+                rule,
+                &OutputRedacted {
+                    target: draft.event_id.to_string(),
+                    method: method.to_owned(),
+                    reason: rule.to_owned(),
+                    count: count as u64,
+                },
+            ),
+            None => about(
+                session,
+                draft,
+                rule,
+                &RuntimeWarning {
+                    code: "output_redacted".to_owned(),
+                    message: Some(format!(
+                        "{method} by rule {rule} in {count} places of event {}",
+                        draft.event_id
+                    )),
+                    detail: None,
+                },
+            ),
+        }
+    };
+    counts.iter().filter_map(one).collect()
 }
 
-/// True when what is stored states the fact that `draft` states.
-pub(crate) fn same_fact(
-    stored: &EventDraft,
+/// A fact about another one: in its place, at its time, under an id that follows from it.
+fn about<P: EventPayload>(
+    session: &SessionId,
     draft: &EventDraft,
-    _masker: &Masker,
-    _blobs: &Blobs,
-    _inline_limit: usize,
+    rule: &str,
+    payload: &P,
+) -> Option<EventDraft> {
+    let id = [session.as_str(), draft.event_id.as_str(), rule];
+    let (runtime, at) = (draft.runtime_id.clone(), draft.timestamp.clone());
+    let scope = draft.scope.clone();
+    EventDraft::new(runtime, EventId::derived(&id), at, scope, payload).ok()
+}
+
+/// True when what is stored at `sequence` states the fact that `draft` states: masked and spilled, it would be the
+/// same. A piece of streamed text is masked behind what was stored before it, so that is looked at when it matters.
+pub(crate) fn same_fact(
+    reader: &LogReader,
+    stored: (&SessionId, u64, &EventDraft),
+    draft: &EventDraft,
+    masker: &Masker,
+    blobs: &Blobs,
+    inline_limit: usize,
 ) -> Result<bool, AppendError> {
-    Ok(stored.same_content(draft))
+    let (session, sequence, stored) = stored;
+    if stored.same_content(draft) {
+        return Ok(true); // what is stored would be masked and spilled into itself
+    }
+    let mut failure = None;
+    let same = masker.gives(
+        session,
+        draft,
+        || earlier(reader, session, sequence),
+        |masked| match spill::spill(masked.clone(), blobs, inline_limit) {
+            Ok(spilled) => stored.same_content(&spilled.draft),
+            Err(error) => {
+                failure.get_or_insert(error);
+                false
+            }
+        },
+    );
+    match failure {
+        Some(error) if !same => Err(blob_error(error)),
+        _ => Ok(same),
+    }
+}
+
+/// The drafts before an event, from the newest back. What cannot be read is passed over.
+fn earlier<'r>(
+    reader: &'r LogReader,
+    session: &'r SessionId,
+    sequence: u64,
+) -> impl Iterator<Item = EventDraft> + 'r {
+    const STEP: u64 = 256;
+    let ends = (0..).map(move |step| sequence.saturating_sub(step * STEP));
+    ends.take_while(|end| *end > 1).flat_map(move |end| {
+        let from = end.saturating_sub(STEP).max(1);
+        let mut events = reader.read(session, from..end, ReadMode::Tolerant).ok();
+        let mut drafts = Vec::new();
+        while let Some(Ok(Some(event))) = events.as_mut().map(|events| events.next_event()) {
+            drafts.push(event.draft);
+        }
+        drafts.into_iter().rev()
+    })
 }

@@ -1,0 +1,364 @@
+//! Owns what the name of a value says about it, and whether a value under such a name is a secret or only a word.
+//!
+//! Names are compared in lower case without separators, by how they end: `AWS_SECRET_ACCESS_KEY`, `secretAccessKey` and
+//! `secret-access-key` are one.
+
+use super::encoded::{alnum, beyond_a_word, has_digit, longest_run};
+
+/// What a name promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Promise {
+    /// A password: any value that is not a word about passwords.
+    Password,
+    /// A key or secret of a service: a value that no word would be.
+    Secret,
+    /// A word with other meanings too (`token` of a text): a value that is random.
+    Token,
+}
+
+impl Promise {
+    /// Name of the rule in placeholders.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Secret | Self::Token => "credential",
+        }
+    }
+}
+
+/// How a value stands in its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// A JSON string of its own, or quoted.
+    Quoted,
+    /// `name=value`.
+    Assigned,
+    /// `name: value`, which prose also does.
+    Said,
+}
+
+const PASSWORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "userpwd",
+    "dbpwd",
+];
+
+const SECRETS: &[&str] = &[
+    "secret",
+    "secretkey",
+    "apikey",
+    "accesskey",
+    "accountkey",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "authkey",
+    "consumerkey",
+    "apitoken",
+    "accesstoken",
+    "refreshtoken",
+    "authtoken",
+    "idtoken",
+    "bearertoken",
+    "sessiontoken",
+    "securitytoken",
+    "authorization",
+    "amzsignature",
+    "googsignature",
+];
+
+const TOKENS: &[&str] = &["token", "credential", "credentials"];
+
+/// Tokens that are no secret: places in a list, and pieces of a text.
+const PLAIN_TOKENS: &[&str] = &[
+    "page",
+    "next",
+    "prev",
+    "previous",
+    "continuation",
+    "cancellation",
+    "cancel",
+    "sync",
+    "resume",
+    "cursor",
+    "eos",
+    "bos",
+    "pad",
+    "unk",
+    "sep",
+    "cls",
+    "mask",
+    "stop",
+    "special",
+    "first",
+    "last",
+    "start",
+    "end",
+    "image",
+    "max",
+];
+
+/// What a name promises of its value, if it does.
+pub(super) fn promise(name: &str) -> Option<Promise> {
+    let mut buffer = [0_u8; 64];
+    let plain = plain(name, &mut buffer)?;
+    let ends = |list: &[&str]| list.iter().any(|end| plain.ends_with(end));
+    if ends(PASSWORDS) || is_pass(name) {
+        Some(Promise::Password)
+    } else if ends(SECRETS) {
+        Some(Promise::Secret)
+    } else if ends(TOKENS) {
+        let before = plain.strip_suffix("token").unwrap_or("");
+        let place = PLAIN_TOKENS.iter().any(|word| before.ends_with(word));
+        (!place).then_some(Promise::Token)
+    } else {
+        None
+    }
+}
+
+/// The end of a name, lower case, letters and digits only.
+fn plain<'b>(name: &str, buffer: &'b mut [u8; 64]) -> Option<&'b str> {
+    let tail = name.as_bytes();
+    let tail = tail
+        .get(tail.len().saturating_sub(64)..)
+        .unwrap_or_default();
+    let mut len = 0;
+    for (to, byte) in buffer.iter_mut().zip(tail.iter().filter(|b| alnum(**b))) {
+        *to = byte.to_ascii_lowercase();
+        len += 1;
+    }
+    std::str::from_utf8(buffer.get(..len)?).ok()
+}
+
+/// `DB_PASS`, `smtp-pass`, `dbPass`, `DB_PWD`: short words that need a separator before them.
+fn is_pass(name: &str) -> bool {
+    let Some(cut) = name.len().checked_sub(4) else {
+        return false;
+    };
+    let (Some(head), Some(last)) = (name.get(..cut), name.get(cut..)) else {
+        return false;
+    };
+    let before = head.bytes().last();
+    match last {
+        "pass" | "PASS" => matches!(before, Some(b'_' | b'-' | b'.')),
+        "Pass" => before.is_some_and(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-'),
+        "_pwd" | "_PWD" | "-pwd" => before.is_some_and(alnum),
+        _ => false,
+    }
+}
+
+/// True when a value under a name that promises a secret is one.
+pub(super) fn is_secret(promise: Promise, value: &str, stand: Stand) -> bool {
+    if is_placeholder(value) || is_word(value) {
+        return false;
+    }
+    let bytes = value.as_bytes();
+    let spaced = bytes.iter().any(u8::is_ascii_whitespace);
+    let code = stand != Stand::Quoted && is_code(value);
+    match (promise, stand) {
+        (Promise::Password, Stand::Quoted) => true,
+        (Promise::Password, Stand::Assigned) => bytes.len() >= 4 && !code,
+        (Promise::Password, Stand::Said) => {
+            bytes.len() >= 6 && !code && bytes.iter().any(|b| !b.is_ascii_alphabetic())
+        }
+        (Promise::Secret, _) => {
+            bytes.len() >= 8 && !spaced && !code && (mixed(bytes) || longest_run(bytes) >= 20)
+        }
+        (Promise::Token, _) => {
+            let random = bytes.len() >= 12
+                && longest_run(bytes) >= 8
+                && has_digit(bytes)
+                && bytes.iter().any(u8::is_ascii_alphabetic);
+            random && !spaced && !code && !is_id(value)
+        }
+    }
+}
+
+/// True when the beginning of a value, cut off there, is already too much of it.
+pub(super) fn is_open_secret(promise: Promise, value: &str, stand: Stand) -> bool {
+    let variable = value.starts_with(['$', '{', '<', '[', '%']);
+    if value.is_empty() || variable || is_word(value) || is_variable_name(value) {
+        return false;
+    }
+    let bytes = value.as_bytes();
+    let beyond = beyond_a_word(bytes);
+    match (promise, stand) {
+        (Promise::Password, Stand::Quoted) => true,
+        (Promise::Password, _) => (bytes.len() > 3 || beyond) && !value.contains('('),
+        (Promise::Secret, _) => bytes.len() > 4 && beyond && !value.contains(['(', ' ']),
+        (Promise::Token, _) => {
+            bytes.len() > 6 && has_digit(bytes) && !is_id(value) && !value.contains(['(', ' '])
+        }
+    }
+}
+
+/// More than words joined by separators: a digit, letters of both cases, or a character that names do not have.
+fn mixed(bytes: &[u8]) -> bool {
+    has_digit(bytes)
+        || (bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase))
+        || bytes
+            .iter()
+            .any(|b| b.is_ascii_punctuation() && !b"-_./:@".contains(b))
+}
+
+/// What stands for a value instead of one: our own placeholders, variables, templates, stars.
+fn is_placeholder(value: &str) -> bool {
+    let wrapped = |open: &str, close: &str| value.starts_with(open) && value.ends_with(close);
+    let variable = value.strip_prefix('$').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c))
+    });
+    let first = value.bytes().next();
+    value.is_empty()
+        || variable
+        || wrapped("<", ">")
+        || wrapped("{", "}")
+        || wrapped("[", "]")
+        || wrapped("%", "%")
+        || value.starts_with("{{")
+        || value.contains("...")
+        || value.contains('…')
+        || value.contains("[masked:")
+        || (value.len() >= 3 && value.bytes().all(|b| Some(b) == first))
+        || is_variable_name(value)
+}
+
+/// `OPENAI_API_KEY`: the name of a variable, not its value.
+fn is_variable_name(value: &str) -> bool {
+    let shape = value
+        .bytes()
+        .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit());
+    let says = ["KEY", "TOKEN", "SECRET", "PASS"]
+        .iter()
+        .any(|word| value.contains(word));
+    shape && says && value.contains('_')
+}
+
+/// Words that stand behind such names without being secrets.
+fn is_word(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "true",
+        "false",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "string",
+        "str",
+        "text",
+        "bytes",
+        "number",
+        "int",
+        "any",
+        "object",
+        "required",
+        "optional",
+        "missing",
+        "invalid",
+        "expired",
+        "incorrect",
+        "wrong",
+        "empty",
+        "unset",
+        "set",
+        "hidden",
+        "redacted",
+        "masked",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "api-key",
+        "bearer",
+        "basic",
+        "is",
+        "was",
+        "are",
+        "must",
+        "should",
+        "can",
+        "not",
+        "for",
+        "and",
+        "or",
+        "the",
+        "a",
+        "in",
+        "of",
+        "to",
+        "with",
+        "from",
+        "has",
+        "have",
+        "will",
+        "may",
+        "if",
+        "when",
+        "field",
+        "input",
+        "prompt",
+        "option",
+        "value",
+        "type",
+        "default",
+        "example",
+        "self",
+        "this",
+        "env",
+        "yes",
+        "no",
+        "auth",
+    ];
+    let plain = value.trim_end_matches(['.', '!', '?', ':', ',', ';']);
+    let your = value.get(..5).is_some_and(|head| {
+        head.eq_ignore_ascii_case("your_") || head.eq_ignore_ascii_case("your-")
+    });
+    your || WORDS.iter().any(|word| plain.eq_ignore_ascii_case(word))
+}
+
+/// An expression rather than a value: a call, an index, a path of names.
+fn is_code(value: &str) -> bool {
+    if value.contains(['(', '[', '{', '<', '`']) {
+        return true;
+    }
+    let names = value.split('.').all(|part| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+    });
+    names && (value.contains('.') || value.contains('_'))
+}
+
+/// An id that providers and runtimes put everywhere: UUID, or a short lower case prefix and a random part.
+fn is_id(value: &str) -> bool {
+    const PREFIXES: &[&str] = &[
+        "msg_",
+        "resp_",
+        "call_",
+        "toolu_",
+        "fc_",
+        "rs_",
+        "run_",
+        "thread_",
+        "step_",
+        "file-",
+        "sess_",
+        "turn_",
+        "evt_",
+        "item_",
+        "chatcmpl-",
+        "req_",
+    ];
+    let bytes = value.as_bytes();
+    let uuid = bytes.len() == 36
+        && bytes.iter().enumerate().all(|(at, b)| match at {
+            8 | 13 | 18 | 23 => *b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        });
+    uuid || PREFIXES.iter().any(|prefix| value.starts_with(prefix))
+}

@@ -1,0 +1,316 @@
+//! Owns finding secrets in a text: one pass looks for anchors, short texts that every secret has at or before it, and
+//! each anchor is looked at where it stands.
+//!
+//! The same pass over raw JSON says whether a payload has to be looked at at all. It runs on every event.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind, packed};
+
+use super::encoded::{alnum, beyond_a_word, dashed, has_digit, longest_run, run, token68};
+use super::names::Promise;
+use super::rules::{Check, TOKENS, TokenRule};
+use super::{Edge, Found, Rules, named, names, shapes};
+
+/// The rules of this crate.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BuiltinRules;
+
+/// What to look at where an anchor stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Token,
+    Jwt,
+    PrivateKey,
+    Bearer,
+    Basic,
+    Url,
+    Telegram,
+    AwsSecret,
+    Name,
+    /// A member that is dropped whole.
+    Opaque,
+    /// An escape that can hide an anchor from a look at raw JSON.
+    Escape,
+}
+
+const SHAPES: &[(&str, Look)] = &[
+    ("eyJ", Look::Jwt),
+    ("-----BEGIN", Look::PrivateKey),
+    ("earer ", Look::Bearer),
+    ("EARER ", Look::Bearer),
+    ("asic ", Look::Basic),
+    ("ASIC ", Look::Basic),
+    ("://", Look::Url),
+    (":AA", Look::Telegram),
+    (shapes::MASKED_AWS_KEY, Look::AwsSecret),
+    ("assw", Look::Name),
+    ("assW", Look::Name),
+    ("ASSW", Look::Name),
+    ("assphr", Look::Name),
+    ("ASSPHR", Look::Name),
+    ("asscode", Look::Name),
+    ("_pass", Look::Name),
+    ("-pass", Look::Name),
+    (".pass", Look::Name),
+    ("_PASS", Look::Name),
+    ("Pass", Look::Name),
+    ("pwd", Look::Name),
+    ("PWD", Look::Name),
+    ("ecret", Look::Name),
+    ("ECRET", Look::Name),
+    ("oken", Look::Name),
+    ("OKEN", Look::Name),
+    ("_key", Look::Name),
+    ("-key", Look::Name),
+    ("ikey", Look::Name),
+    ("skey", Look::Name),
+    ("Key", Look::Name),
+    ("_KEY", Look::Name),
+    ("-KEY", Look::Name),
+    ("IKEY", Look::Name),
+    ("redential", Look::Name),
+    ("REDENTIAL", Look::Name),
+    ("uthoriz", Look::Name),
+    ("UTHORIZ", Look::Name),
+    ("ignature", Look::Opaque),
+    ("ncrypted", Look::Opaque),
+    ("edacted", Look::Opaque),
+    ("opaque", Look::Opaque),
+    ("\\u00", Look::Escape),
+    (":\\/", Look::Escape),
+];
+
+/// Anchors with what to look at, and what finds them.
+struct Anchors {
+    search: Search,
+    looks: Vec<(&'static str, Look)>,
+}
+
+enum Search {
+    /// Vector instructions.
+    Packed(packed::Searcher),
+    /// Machines without them.
+    Automaton(AhoCorasick),
+    /// When neither can be built, which the tests rule out: nothing may pass unseen.
+    Plain,
+}
+
+static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
+    let mut looks: Vec<(&'static str, Look)> = SHAPES.to_vec();
+    for rule in TOKENS {
+        if rule.prefix == "SK" {
+            looks.extend(TWILIO_ANCHORS.iter().map(|anchor| (*anchor, Look::Token)));
+            continue;
+        }
+        let anchor = rule.prefix.get(..8).unwrap_or(rule.prefix);
+        let known = |(have, _): &(&str, Look)| anchor.starts_with(have);
+        if !looks.iter().any(known) {
+            looks.retain(|(have, look)| *look != Look::Token || !have.starts_with(anchor));
+            looks.push((anchor, Look::Token));
+        }
+    }
+    let texts = looks.iter().map(|(anchor, _)| anchor);
+    let packed = packed::Config::new()
+        .heuristic_pattern_limits(false)
+        .builder()
+        .extend(texts.clone())
+        .build();
+    let search = packed.map(Search::Packed).unwrap_or_else(|| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(texts)
+            .map_or(Search::Plain, Search::Automaton)
+    });
+    Anchors { search, looks }
+});
+
+const TWILIO_ANCHORS: &[&str] = &[
+    "SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc",
+    "SKd", "SKe", "SKf",
+];
+
+impl Anchors {
+    /// Calls `visit` for every anchor until it says stop; true when it did.
+    fn any(&self, text: &str, mut visit: impl FnMut(Look, &'static str, usize) -> bool) -> bool {
+        let mut look_at = |pattern: usize, at: usize| {
+            self.looks
+                .get(pattern)
+                .is_some_and(|(anchor, look)| visit(*look, anchor, at))
+        };
+        match &self.search {
+            Search::Packed(searcher) => searcher
+                .find_iter(text)
+                .any(|m| look_at(m.pattern().as_usize(), m.start())),
+            Search::Automaton(automaton) => automaton
+                .find_iter(text)
+                .any(|m| look_at(m.pattern().as_usize(), m.start())),
+            Search::Plain => (0..text.len()).any(|at| {
+                let rest = text.as_bytes().get(at..).unwrap_or_default();
+                let here = |(anchor, _): &(&str, Look)| rest.starts_with(anchor.as_bytes());
+                let pattern = self.looks.iter().position(here);
+                pattern.is_some_and(|pattern| look_at(pattern, at))
+            }),
+        }
+    }
+}
+
+impl Rules for BuiltinRules {
+    fn suspects(&self, json: &str) -> bool {
+        ANCHORS.any(json, |look, anchor, at| suspicious(json, look, anchor, at))
+    }
+
+    fn find(&self, text: &str, edge: Edge, found: &mut Vec<Found>) {
+        let first = found.len();
+        ANCHORS.any(text, |look, anchor, at| {
+            look_at(text, edge, look, anchor, at, found);
+            false
+        });
+        merge(found, first);
+    }
+
+    fn by_name(&self, name: &str, value: &str) -> Option<&'static str> {
+        let promise = names::promise(name)?;
+        let secret = match shapes::is_authorization(name) {
+            true => shapes::without_scheme(value),
+            false => value,
+        };
+        let is_secret = match secret.len() == value.len() {
+            true => names::is_secret(promise, value, names::Stand::Quoted),
+            // A scheme before it says that it is one, however it looks.
+            false => names::is_secret(Promise::Password, secret, names::Stand::Quoted),
+        };
+        is_secret.then(|| promise.rule())
+    }
+}
+
+fn look_at(text: &str, edge: Edge, look: Look, anchor: &str, at: usize, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let one = match look {
+        Look::Token => token(bytes, edge, anchor, at),
+        Look::Jwt => shapes::jwt(bytes, edge, at),
+        Look::PrivateKey => shapes::private_key(text, edge, at),
+        Look::Bearer => shapes::bearer(text, edge, at),
+        Look::Basic => shapes::basic(text, edge, at),
+        Look::Url => shapes::url_password(text, edge, at),
+        Look::Telegram => shapes::telegram(bytes, edge, at),
+        Look::AwsSecret => shapes::aws_secret(bytes, edge, at + anchor.len()),
+        Look::Name | Look::Opaque => named::value(text, edge, at + anchor.len()),
+        Look::Escape => None,
+    };
+    let Some(one) = one else { return };
+    found.push(one);
+    if one.rule == "aws-access-key" {
+        found.extend(shapes::aws_secret(bytes, edge, one.end));
+    }
+}
+
+/// The token that begins at an anchor.
+fn token(bytes: &[u8], edge: Edge, anchor: &str, at: usize) -> Option<Found> {
+    let begins = |rule: &&TokenRule| {
+        let related = rule.prefix.starts_with(anchor) || anchor.starts_with(rule.prefix);
+        let there = || bytes.get(at..at + rule.prefix.len()) == Some(rule.prefix.as_bytes());
+        related && there()
+    };
+    TOKENS
+        .iter()
+        .filter(begins)
+        .find_map(|rule| token_of(bytes, edge, rule, at))
+}
+
+/// True when a token can begin at `at`: what stands before is no part of a longer word.
+fn at_border(bytes: &[u8], at: usize, prefix: &str) -> bool {
+    let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+    before.is_none_or(|b| !alnum(*b) && (prefix.len() > 3 || !b"_-+".contains(b)))
+}
+
+/// True when what stands before `at` in raw JSON may be the end of an escape: the `n` of a line break is no letter.
+fn behind_escape(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(at.saturating_sub(6)..at).unwrap_or_default();
+    before.contains(&b'\\')
+}
+
+fn token_of(bytes: &[u8], edge: Edge, rule: &TokenRule, at: usize) -> Option<Found> {
+    if !at_border(bytes, at, rule.prefix) {
+        return None;
+    }
+    let from = at + rule.prefix.len();
+    let len = run(bytes, from, rule.max + 1, rule.class);
+    let cut = edge == Edge::Cut && from + len == bytes.len();
+    let mut body = bytes.get(from..from + len).unwrap_or_default();
+    while !cut && body.last() == Some(&b'.') {
+        body = body.split_last().map_or(body, |(_, rest)| rest);
+    }
+    let next = bytes.get(from + len);
+    if len > rule.max || next.is_some_and(|b| alnum(*b)) {
+        return None;
+    }
+    let random = rule.check == Check::None || (has_digit(body) && longest_run(body) >= 16);
+    let whole = body.len() >= rule.min && random;
+    let begun = cut && body.len() > rule.stub() && beyond_a_word(body);
+    (whole || begun).then_some(Found {
+        start: at,
+        end: from + body.len(),
+        rule: rule.name,
+        open: cut && len < rule.max,
+    })
+}
+
+/// Makes the finds from `first` on ordered and free of overlaps. Where two meet they become one; a known token gives
+/// the name when it is the whole of it.
+fn merge(found: &mut Vec<Found>, first: usize) {
+    let generic = |rule: &str| matches!(rule, "password" | "credential");
+    let mut all = found.split_off(first);
+    all.sort_by_key(|f| (f.start, std::cmp::Reverse(f.end), generic(f.rule)));
+    for one in all {
+        match found.get_mut(first..).and_then(<[Found]>::last_mut) {
+            Some(last) if one.start < last.end => {
+                if one.end > last.end {
+                    last.end = one.end;
+                    last.open = one.open;
+                } else if one.end == last.end {
+                    last.open |= one.open;
+                }
+            }
+            _ => found.push(one),
+        }
+    }
+}
+
+/// A first look at raw JSON. May say yes for nothing, never no for something.
+fn suspicious(json: &str, look: Look, anchor: &str, at: usize) -> bool {
+    let bytes = json.as_bytes();
+    let behind = at + anchor.len();
+    let ends = |at: usize| bytes.get(at).is_none_or(|b| matches!(b, b'"' | b'\\'));
+    match look {
+        Look::Token => TOKENS.iter().any(|rule| {
+            let from = at + rule.prefix.len();
+            bytes.get(at..from) == Some(rule.prefix.as_bytes())
+                && (at_border(bytes, at, rule.prefix) || behind_escape(bytes, at))
+                && {
+                    let len = run(bytes, from, rule.min, rule.class);
+                    len >= rule.min || (len > rule.stub() && ends(from + len))
+                }
+        }),
+        Look::Jwt => {
+            let len = run(bytes, at, 4096, dashed);
+            len >= 12 && (bytes.get(at + len) == Some(&b'.') || ends(at + len))
+        }
+        Look::Bearer | Look::Basic => {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            matches!(before, Some(b'b' | b'B')) && run(bytes, behind, 5, token68) == 5
+        }
+        Look::Url => shapes::may_have_user_info(bytes, behind),
+        Look::Telegram => at > 0 && bytes.get(at - 1).is_some_and(u8::is_ascii_digit),
+        Look::Name => named::suspicious(json, behind),
+        Look::Opaque => {
+            let end = behind + run(bytes, behind, 64, alnum);
+            bytes.get(end..end + 3) == Some(b"\":\"")
+                || named::suspicious(json, behind)
+                || bytes.get(end..end + 2) == Some(b"_t")
+        }
+        // Below 0x20 there is nothing to hide: `\u001b` begins every terminal colour.
+        Look::Escape => anchor != "\\u00" || !matches!(bytes.get(behind), Some(b'0' | b'1')),
+        Look::PrivateKey | Look::AwsSecret => true,
+    }
+}
