@@ -135,6 +135,20 @@ session_view! {
     tools: p::tools::Tools,
     /// What waits for a person, and what was decided.
     actions: p::actions::Actions,
+    /// Tasks, sub-agents, jobs, messages between agents.
+    tasks: p::tasks::Tasks,
+    /// Products.
+    artifacts: p::artifacts::Artifacts,
+    /// Evidence, reviews, exports.
+    evidence: p::evidence::Evidence,
+    /// Tokens.
+    usage: p::usage::Usage,
+    /// What the model sees, and how complete this read model is.
+    context: p::context::Context,
+    /// Inputs that wait.
+    queue: p::queue::Queue,
+    /// What is not as it should be, and measurements.
+    diagnostics: p::diagnostics::Diagnostics,
     /// Who did what, as nodes and edges.
     graph: p::graph::Graph,
 }
@@ -179,6 +193,7 @@ impl SessionView {
             });
         }
         self.at.sequence = gap.to;
+        self.context.pass_over(gap);
         Applied::Changed
     }
 

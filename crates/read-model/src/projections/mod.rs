@@ -2,11 +2,18 @@
 //!
 //! A folder holds the state that is served (its doc comments are the documentation of the JSON), the fold, and tests.
 
-pub mod actions;
-pub mod graph;
+pub mod transcript;
 pub mod status;
 pub mod timeline;
 pub mod tools;
-pub mod transcript;
+pub mod actions;
+pub mod tasks;
+pub mod graph;
+pub mod artifacts;
+pub mod evidence;
+pub mod usage;
+pub mod context;
+pub mod queue;
+pub mod diagnostics;
 
 mod shared;

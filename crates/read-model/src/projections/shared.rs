@@ -64,3 +64,10 @@ pub(crate) fn headline(text: &str, max: usize) -> &str {
         .find(|at| line.is_char_boundary(*at));
     line.get(..end.unwrap_or(0)).unwrap_or_default()
 }
+
+/// Takes what is stated; what is not stated again stays.
+pub(crate) fn keep_newer(kept: &mut Option<String>, stated: &Option<String>) {
+    if stated.is_some() {
+        kept.clone_from(stated);
+    }
+}
