@@ -310,7 +310,30 @@ mod tests {
         }
     }
 
+    /// The rows "registered with payload schemas" of the requirements say which types the contract names per family.
+    // verifies: R19 R22 R25 R28 R31 R34 R37 R40 R43 R46
+    #[test]
+    fn every_type_that_the_contract_names_is_registered() {
+        let mut named = 0;
+        for (_, rows) in crate::requirements::groups() {
+            for row in rows {
+                let Some((family, types)) =
+                    row.title.split_once(": registered with payload schemas: ")
+                else {
+                    continue;
+                };
+                for name in types.split(", ") {
+                    let found = CATALOG.iter().find(|row| row.name == name);
+                    assert_eq!(found.map(|row| row.family.title()), Some(family), "{name}");
+                    named += 1;
+                }
+            }
+        }
+        assert_eq!(named, 42);
+    }
+
     /// What the envelope schema calls required, the reader demands; what the reader refuses, the schema refuses.
+    // verifies: R10 R11 R12 R18
     #[test]
     fn envelope_schema_and_reader_agree() {
         let whole = all().unwrap().whole();
@@ -351,6 +374,7 @@ mod tests {
         );
     }
 
+    // verifies: R17
     #[test]
     fn whole_schema_knows_ids_and_payloads_of_types() {
         let whole = all().unwrap().whole();
