@@ -66,7 +66,10 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Ingest(command::ingest::Args),
+    Sessions(command::sessions::Args),
+    Show(command::show::Args),
     Events(command::events::Args),
+    Graph(command::graph::Args),
     Export(command::export::Args),
     Fork(command::fork::Args),
     Check(command::check::Args),
@@ -83,7 +86,10 @@ impl Command {
     fn run(self, app: &mut App) -> Result<Answer, Failure> {
         match self {
             Self::Ingest(args) => command::ingest::run(app, &args),
+            Self::Sessions(args) => command::sessions::run(app, &args),
+            Self::Show(args) => command::show::run(app, &args),
             Self::Events(args) => command::events::run(app, &args),
+            Self::Graph(args) => command::graph::run(app, &args),
             Self::Export(args) => command::export::run(app, &args),
             Self::Fork(args) => command::fork::run(app, &args),
             Self::Check(args) => command::check::run(app, &args),

@@ -5,12 +5,14 @@ mod cli;
 mod command;
 
 mod app;
+mod brief;
 mod failure;
 mod file;
 mod folder;
 mod intake;
 mod output;
 mod progress;
+mod render;
 mod source;
 mod store;
 mod system;

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Row, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -127,8 +127,13 @@ impl Out {
             row.max_height(1);
             table.add_row(row);
         }
-        for (column, set) in table.column_iter_mut().zip(columns) {
+        let last = columns.len().saturating_sub(1);
+        for (at, (column, set)) in table.column_iter_mut().zip(columns).enumerate() {
             column.set_padding((0, 2));
+            // What does not fit is taken from the last column, which holds prose.
+            if at < last {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
             if set.right {
                 column.set_cell_alignment(CellAlignment::Right);
             }

@@ -3,6 +3,9 @@
 pub(crate) mod ingest;
 
 pub(crate) mod events;
+pub(crate) mod sessions;
+pub(crate) mod show;
+pub(crate) mod graph;
 pub(crate) mod export;
 pub(crate) mod fork;
 

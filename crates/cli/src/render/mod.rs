@@ -1,0 +1,39 @@
+//! Views as a person reads them. Each file draws one view onto [`Out`](crate::output::Out); none of them decides anything.
+//!
+//! Next: [`transcript`], the one that people look at most.
+
+pub(crate) mod header;
+pub(crate) mod tables;
+pub(crate) mod timeline;
+pub(crate) mod transcript;
+
+mod card;
+
+use read_model::{Elapsed, Known, Text};
+
+use crate::text::bytes;
+use crate::when;
+
+/// The text as far as the view holds it, with a word about what it does not hold.
+pub(crate) fn whole(text: &Text) -> String {
+    match text.omitted_bytes() {
+        0 => format!("{}{}", text.head(), text.tail()),
+        omitted => format!(
+            "{}\n… {} left out here, all of it is in the log …\n{}",
+            text.head(),
+            bytes(omitted),
+            text.tail()
+        ),
+    }
+}
+
+/// A duration, or nothing when there is none to tell.
+pub(crate) fn took(elapsed: &Elapsed) -> Option<String> {
+    match elapsed.ms {
+        Known::Is(ms) | Known::Stale(ms) => Some(when::lasted(
+            i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000),
+        )),
+        Known::Not(_) if elapsed.clock_stepped_back => Some("clock stepped back".to_owned()),
+        Known::Not(_) => None,
+    }
+}
