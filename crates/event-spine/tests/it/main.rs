@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod faults;
 mod follow;
+mod golden;
 mod journal;
 mod lock;
 mod torn;
