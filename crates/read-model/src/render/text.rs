@@ -84,15 +84,38 @@ impl Font {
         }
         let room = i64::from(most - self.width("…")) * 1000 / i64::from(self.size.max(1));
         let mut used = 0_i64;
-        let mut out = String::new();
-        for c in text.chars() {
+        let mut end = 0; // after the last whole cluster that fits
+        let mut joined = false;
+        for (at, c) in text.char_indices() {
+            if !joined && !continues_cluster(c) {
+                end = at;
+            }
             used += i64::from(self.char_width(c));
             if used > room {
                 break;
             }
-            out.push(c);
+            joined = c == ZERO_WIDTH_JOINER;
         }
-        format!("{}…", out.trim_end())
+        format!("{}…", text.get(..end).unwrap_or_default().trim_end())
+    }
+
+    /// The text, cut in the middle if it is one long word, such as a path, whose end says most; else at the end.
+    pub(super) fn fit_word(self, text: &str, most: i32) -> String {
+        let text = text.trim();
+        if self.width(text) <= most || text.contains(char::is_whitespace) {
+            return self.fit(text, most);
+        }
+        let head = self.fit(text, most * 2 / 5);
+        let room = most - self.width(&head);
+        let tail = text
+            .char_indices()
+            .map(|(at, _)| text.get(at..).unwrap_or_default());
+        let starts = |tail: &&str| tail.chars().next().is_none_or(|c| !continues_cluster(c));
+        let tail = tail
+            .filter(starts)
+            .find(|tail| self.width(tail) <= room)
+            .unwrap_or_default();
+        format!("{head}{tail}")
     }
 
     /// The text in at most `lines` lines of `most` pixels, the last one cut with an ellipsis.
@@ -125,12 +148,26 @@ impl Font {
                     at.max(c.len_utf8())
                 };
             }
-            if c == ' ' || matches!(class(c), Class::Wide) {
+            if c == ' ' {
                 last_break = at + c.len_utf8();
+            } else if matches!(class(c), Class::Wide) && !closes(c) && at > 0 {
+                last_break = at; // between wide characters, but never before a full stop
             }
         }
         text.len()
     }
+}
+
+const ZERO_WIDTH_JOINER: char = '\u{200D}';
+
+/// True for punctuation that does not begin a line.
+fn closes(c: char) -> bool {
+    "、。，．：；！？）」』】》〉…".contains(c)
+}
+
+/// True for characters that belong to the one before: accents, variation selectors, skin tones, joiners.
+fn continues_cluster(c: char) -> bool {
+    matches!(class(c), Class::None) || matches!(u32::from(c), 0x1F3FB..=0x1F3FF)
 }
 
 enum Class {
@@ -228,6 +265,8 @@ mod tests {
         ] {
             for most in [20, 40, 80, 160] {
                 let cut = font.fit(text, most);
+                assert!(font.width(&cut) <= most, "{cut} in {most}");
+                let cut = font.fit_word(&text.replace(' ', "_"), most);
                 assert!(font.width(&cut) <= most, "{cut} in {most}");
                 for line in font.wrap(text, most, 2) {
                     assert!(font.width(&line) <= most, "{line} in {most}");

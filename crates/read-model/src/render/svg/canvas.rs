@@ -7,11 +7,11 @@ use super::style;
 
 /// A rectangle in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Area {
-    pub(super) x: i32,
-    pub(super) y: i32,
-    pub(super) w: i32,
-    pub(super) h: i32,
+pub(in crate::render) struct Area {
+    pub(in crate::render) x: i32,
+    pub(in crate::render) y: i32,
+    pub(in crate::render) w: i32,
+    pub(in crate::render) h: i32,
 }
 
 impl Area {
@@ -19,11 +19,11 @@ impl Area {
         Self { x, y, w, h }
     }
 
-    pub(super) const fn right(self) -> i32 {
+    pub(in crate::render) const fn right(self) -> i32 {
         self.x + self.w
     }
 
-    pub(super) const fn bottom(self) -> i32 {
+    pub(in crate::render) const fn bottom(self) -> i32 {
         self.y + self.h
     }
 
@@ -42,9 +42,9 @@ impl Area {
 
 /// A text style: a CSS class and the font that it sets.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Type {
-    pub(super) class: &'static str,
-    pub(super) font: Font,
+pub(in crate::render) struct Type {
+    pub(in crate::render) class: &'static str,
+    pub(in crate::render) font: Font,
 }
 
 /// Session id, headings.
@@ -77,6 +77,10 @@ pub(super) const CODE: Type = Type {
     class: "t-code",
     font: Font::mono(11),
 };
+
+/// All text styles.
+#[cfg(test)]
+pub(in crate::render) const ALL: [Type; 6] = [HEAD, TITLE, NAME, BODY, SMALL, CODE];
 
 /// Where a text is anchored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

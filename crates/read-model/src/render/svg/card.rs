@@ -16,6 +16,16 @@ pub(super) const fn diamond(d: Density) -> i32 {
     if d.compact { 13 } else { 18 }
 }
 
+/// The icon of a boundary.
+pub(super) const fn boundary_icon(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Fork => "k-fork",
+        NodeKind::Rollback => "k-back",
+        NodeKind::Interruption => "k-gap",
+        _ => "k-fold",
+    }
+}
+
 /// Draws a card where it was placed.
 pub(super) fn draw(canvas: &mut Canvas, score: &Score<'_>, placed: &Placed<'_>, d: Density) {
     let node = placed.node;
@@ -242,6 +252,7 @@ impl Pen<'_> {
                 (_, _, Some(input)) => (CODE, input),
                 (_, None, None) => (SMALL, ""),
             };
+            let text = &style.font.fit_word(text, self.body_room());
             canvas.text(
                 Layer::Nodes,
                 style,
@@ -255,28 +266,34 @@ impl Pen<'_> {
         }
         let mut line = 1;
         if let Some(input) = input {
+            let at = (left, self.line(line));
             canvas.text(
                 Layer::Nodes,
                 CODE,
                 Anchor::Start,
-                (left, self.line(line)),
+                at,
                 self.body_room(),
                 "",
                 input,
             );
             line += 1;
         }
-        if let Some(output) = output {
-            let text = format!("→ {output}");
+        let text = output
+            .map(|output| format!("→ {output}"))
+            .unwrap_or_default();
+        let lines = if line == 1 { 2 } else { 1 };
+        for text in SMALL.font.wrap(&text, self.body_room(), lines) {
+            let at = (left, self.line(line));
             canvas.text(
                 Layer::Nodes,
                 SMALL,
                 Anchor::Start,
-                (left, self.line(line)),
+                at,
                 self.body_room(),
                 bad,
                 &text,
             );
+            line += 1;
         }
     }
 
@@ -309,7 +326,20 @@ impl Pen<'_> {
         } else {
             tone
         };
-        let at = (cx, self.area.bottom() - 1);
+        if !self.d.compact {
+            let who = self.node.decided_by.as_deref().unwrap_or_default();
+            let at = (cx, self.area.y + 10);
+            canvas.text(
+                Layer::Nodes,
+                SMALL,
+                Anchor::Middle,
+                at,
+                self.area.w,
+                "",
+                who,
+            );
+        }
+        let at = (cx, self.area.bottom() - 2);
         canvas.text(
             Layer::Nodes,
             SMALL,
@@ -343,7 +373,8 @@ impl Pen<'_> {
         let icon = if evidence { "k-evidence" } else { "k-artifact" };
         let baseline = y + 18;
         canvas.icon(Layer::Nodes, icon, x + 8, y + 7, "");
-        let shown = self.status != Status::Succeeded;
+        let judged = evidence && self.node.output.is_some();
+        let shown = self.status != Status::Succeeded || judged;
         let mut right = right - fold - 4;
         if shown {
             canvas.icon(
@@ -355,9 +386,8 @@ impl Pen<'_> {
             );
             right -= ICON + 5;
         }
-        let remark = match (evidence, &self.node.output, self.node.revisions) {
-            (true, Some(verdict), _) => verdict.clone(),
-            (_, _, revisions) if revisions > 1 => format!("{revisions} changes"),
+        let remark = match self.node.revisions {
+            revisions if revisions > 1 && !evidence => format!("{revisions}×"),
             _ => String::new(),
         };
         let used = canvas.text(
@@ -383,7 +413,12 @@ impl Pen<'_> {
 
     fn boundary(&self, canvas: &mut Canvas) {
         self.frame(canvas);
-        self.head(canvas, "k-action", &self.node.title, "");
+        self.head(
+            canvas,
+            boundary_icon(self.node.kind()),
+            &self.node.title,
+            "",
+        );
         let said = self
             .node
             .output

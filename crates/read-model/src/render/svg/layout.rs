@@ -29,9 +29,9 @@ const ROOMY: Density = Density {
 const COMPACT: Density = Density {
     compact: true,
     card_h: 46,
-    model_w: 84,
-    tool_w: 188,
-    gap: 24,
+    model_w: 70,
+    tool_w: 172,
+    gap: 16,
     row_gap: 8,
 };
 
@@ -45,8 +45,9 @@ pub(super) const GATE_W: i32 = 84;
 /// Height of a document.
 pub(super) const DOC_H: i32 = 28;
 const DOC_GAP: i32 = 6;
-/// Rows of tool calls in one column, before a second column is begun.
+/// Tool calls of one step below each other, before they are drawn as a grid.
 const ROWS: usize = 8;
+const GRID_GAP: i32 = 10;
 
 /// What a card shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +146,8 @@ impl<'a> Placement<'a> {
 
 /// The density that fits a band.
 pub(super) fn density(band: &Band<'_>) -> Density {
-    if band.blocks.len() > MANY_STEPS {
+    let calls = |block: &Block<'_>| block.calls().count() > 3 * ROWS;
+    if band.blocks.len() > MANY_STEPS || band.blocks.iter().any(calls) {
         COMPACT
     } else {
         ROOMY
@@ -229,23 +231,24 @@ fn step<'a>(
         out.exits.extend(source);
         return;
     }
-    let gated = rows.iter().any(|row| !row.gates.is_empty());
     let gates = rows.iter().map(|row| row.gates.len()).max().unwrap_or(0);
     let gates_w = i32::try_from(gates).unwrap_or(1) * (GATE_W + 16);
-    let column_w = if gated { gates_w } else { 0 } + d.tool_w;
-    let fitting = usize::try_from((room - x) / (column_w + d.gap))
+    let column_w = gates_w + d.tool_w;
+    let fitting = (room - x - 2 * GRID_GAP + GRID_GAP) / (column_w + GRID_GAP);
+    let columns = usize::try_from(fitting)
         .unwrap_or(1)
-        .max(1);
-    let columns = rows.len().div_ceil(ROWS).min(fitting);
-    let per_column = rows.len().div_ceil(columns.max(1)).max(1);
+        .clamp(1, rows.len().div_ceil(ROWS));
     let grid = columns > 1;
-    for column in rows.chunks(per_column) {
-        let mut y = 0;
-        for row in column {
-            let tool_x = x + if gated { gates_w } else { 0 };
-            y += place_row(out, row, source.filter(|_| !grid), x, tool_x, y, d) + d.row_gap;
+    let left = x + if grid { GRID_GAP } else { 0 };
+    let mut y = 0;
+    for line in rows.chunks(columns) {
+        let mut height = 0;
+        for (column, row) in (0_i32..).zip(line) {
+            let x = left + column * (column_w + GRID_GAP);
+            let from = source.filter(|_| !grid);
+            height = height.max(place_row(out, row, from, x, x + gates_w, y, d));
         }
-        x += column_w + d.gap;
+        y += height + d.row_gap;
     }
     if grid {
         frame_grid(out, source, d);
@@ -304,9 +307,10 @@ fn frame_grid(out: &mut Placement<'_>, source: Option<Area>, d: Density) {
         .cards
         .iter()
         .filter(|c| matches!(c.card, Card::Tool | Card::Gate));
-    let left = cards.clone().map(|c| c.area.x).min().unwrap_or(0) - 10;
-    let right = cards.map(|c| c.area.right()).max().unwrap_or(0) + 10;
-    let group = Area::new(left, -10, right - left, out.area.h + 20);
+    let left = cards.clone().map(|c| c.area.x).min().unwrap_or(0) - GRID_GAP;
+    let right = cards.map(|c| c.area.right()).max().unwrap_or(0) + GRID_GAP;
+    let height = out.area.h + 2 * GRID_GAP;
+    let group = Area::new(left, -GRID_GAP, right - left, height);
     let door = Area::new(left, 0, right - left, d.card_h);
     link(out, source, door);
     if source.is_none() {
@@ -336,9 +340,12 @@ pub(super) struct BandLayout<'a> {
     pub(super) height: i32,
 }
 
-/// Space above and below the cards of a lane.
-pub(super) const LANE_PAD: i32 = 14;
-const SYSTEM_GAP: i32 = 10;
+/// Space above and below the cards of a lane: a sub-agent's has a frame.
+pub(super) const fn lane_pad(accent: Option<usize>) -> i32 {
+    if accent.is_some() { 12 } else { 6 }
+}
+
+const SYSTEM_GAP: i32 = 4;
 
 /// Places the blocks of a band in at most `room` pixels.
 pub(super) fn band_layout<'a>(
@@ -425,11 +432,12 @@ fn stack(band: &Band<'_>, placed: &mut [Placement<'_>], count: usize) -> Vec<Sys
             let Some(height) = heights.or(silent.then_some(34)) else {
                 continue;
             };
-            let top = y + LANE_PAD + tops.unwrap_or(0);
+            let pad = band.lanes.get(lane).map_or(0, |lane| lane_pad(lane.accent));
+            let top = y + pad + tops.unwrap_or(0);
             for block in placed.iter_mut().filter(inside) {
                 block.move_by(0, top);
             }
-            let whole = height + 2 * LANE_PAD + tops.unwrap_or(0);
+            let whole = height + 2 * pad + tops.unwrap_or(0);
             system.lanes.push((lane, y, whole));
             y += whole + 6;
         }

@@ -49,8 +49,10 @@ pub(super) fn hang(canvas: &mut Canvas, from: Area, to: Area) {
 }
 
 /// From under a card down (or up) to the left of a block in another lane.
-pub(super) fn drop_to(from: Area, to: Area) -> String {
-    let x = from.x + 9;
+///
+/// Lines that leave the same card stand `aside` from each other.
+pub(super) fn drop_to(from: Area, to: Area, aside: i32) -> String {
+    let x = from.x + 9 + aside;
     let (y1, y2) = (from.bottom(), to.middle());
     let r = RADIUS.min((to.x - x).max(0));
     if y2 >= y1 {

@@ -2,7 +2,7 @@
 //!
 //! `score` says what is drawn, `layout` where, `card` how a node looks, `page` puts it together.
 
-mod canvas;
+pub(super) mod canvas;
 mod card;
 mod layout;
 mod lines;

@@ -2,7 +2,7 @@
 
 use super::super::text::duration;
 use super::canvas::{Anchor, Area, BODY, CODE, Canvas, HEAD, Layer, NAME, SMALL, TITLE};
-use super::layout::{BandLayout, LANE_PAD, Link, Placement, band_layout};
+use super::layout::{BandLayout, Link, Placement, band_layout, lane_pad};
 use super::score::{Band, Lane, Part, Score, score};
 use super::style::look;
 use super::{card, lines, tasks, words};
@@ -12,14 +12,17 @@ use event_spine::RecordedAt;
 pub(super) const MARGIN: i32 = 28;
 const BAND_PAD: i32 = 14;
 const GUTTER: i32 = 128;
-const WIDEST: i32 = 1440;
+const WIDEST: i32 = 1480;
 const NARROWEST: i32 = 860;
 const PART_GAP: i32 = 14;
 
 /// Draws everything.
 pub(super) fn draw(graph: &ExecutionGraph) -> String {
     let score = score(graph);
-    let room = WIDEST - 2 * MARGIN - 2 * BAND_PAD - GUTTER;
+    let gutter = if score.has_agents() { GUTTER } else { 0 };
+    // The frame around a sub-agent's lane needs some room at its right end.
+    let frame = if gutter > 0 { 12 } else { 0 };
+    let room = WIDEST - 2 * MARGIN - 2 * BAND_PAD - gutter - frame;
     let layouts: Vec<Option<BandLayout<'_>>> = score
         .parts
         .iter()
@@ -34,7 +37,7 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
         .map(|layout| layout.width)
         .max()
         .unwrap_or(0);
-    let wanted = widest + 2 * MARGIN + 2 * BAND_PAD + GUTTER + 16;
+    let wanted = widest + 2 * MARGIN + 2 * BAND_PAD + gutter + frame;
     let width = wanted
         .max(tasks::width(&score, WIDEST))
         .clamp(NARROWEST, WIDEST);
@@ -43,6 +46,7 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
         score: &score,
         graph,
         width,
+        gutter,
         y: MARGIN,
     };
     page.header();
@@ -81,6 +85,7 @@ struct Page<'a> {
     score: &'a Score<'a>,
     graph: &'a ExecutionGraph,
     width: i32,
+    gutter: i32,
     y: i32,
 }
 
@@ -270,10 +275,10 @@ impl Page<'_> {
             Some(turn) if turn.kind() == NodeKind::Turn => self.turn_head(turn, band.number, area),
             other => self.rest_head(other, area),
         };
-        let content = (frame_x + BAND_PAD + GUTTER, top + head + 4);
+        let content = (frame_x + BAND_PAD + self.gutter, top + head);
         let empty = layout.systems.iter().all(|system| system.lanes.is_empty());
-        let body = if empty { 0 } else { layout.height + 4 };
-        let height = head + body + if empty { 2 } else { BAND_PAD };
+        let body = if empty { 0 } else { layout.height };
+        let height = head + body + if empty { 0 } else { BAND_PAD - 4 };
         let status = band.turn.map(|turn| self.score.status(turn));
         let tone = match status {
             Some(status) if status.is_failure() => " band-bad",
@@ -328,7 +333,7 @@ impl Page<'_> {
                     .iter()
                     .take(number)
                     .any(|s| s.lanes.iter().any(|l| l.0 == *at));
-                let gutter = Area::new(left - GUTTER, top + y, GUTTER - 8, *height);
+                let gutter = Area::new(left - self.gutter, top + y, self.gutter - 8, *height);
                 if lane.accent.is_some() {
                     let stave = Area::new(
                         left - 14,
@@ -338,7 +343,9 @@ impl Page<'_> {
                     );
                     self.canvas.rect(Layer::Back, stave, 8, "lane");
                 }
-                self.lane_label(band, lane, gutter, named);
+                if self.gutter > 0 {
+                    self.lane_label(band, lane, gutter, named);
+                }
             }
         }
     }
@@ -346,7 +353,8 @@ impl Page<'_> {
     fn lane_label(&mut self, band: &Band<'_>, lane: &Lane<'_>, gutter: Area, first: bool) {
         let indent = (lane.depth - 1).clamp(0, 4) * 10;
         let x = gutter.x + indent;
-        let baseline = gutter.y + LANE_PAD + 16;
+        let pad = lane_pad(lane.accent);
+        let baseline = gutter.y + pad + 16;
         let room = gutter.right() - x - 12;
         let accent = lane.accent.map(|at| at % 5);
         let node = lane.node;
@@ -370,12 +378,7 @@ impl Page<'_> {
         }
         let mut text_x = x;
         if let Some(accent) = accent {
-            let bar = Area::new(
-                x,
-                gutter.y + LANE_PAD,
-                4,
-                (gutter.h - 2 * LANE_PAD).clamp(8, 64),
-            );
+            let bar = Area::new(x, gutter.y + pad, 4, (gutter.h - 2 * pad).clamp(8, 64));
             self.canvas
                 .rect(Layer::Nodes, bar, 2, &format!("a{accent}"));
             text_x = x + 11;
@@ -473,7 +476,7 @@ impl Page<'_> {
                 continue;
             }
             if let Some(exit) = from.exits.first().map(|exit| exit.moved(left, top)) {
-                let d = format!("M{} {}h16", exit.right(), exit.middle());
+                let d = format!("M{} {}h9", exit.right(), exit.middle());
                 self.canvas.path(Layer::Lines, &d, "line dash");
             }
             let d = format!("M{} {}H{}", entry.x - 10, entry.middle(), entry.x);
@@ -526,7 +529,11 @@ impl Page<'_> {
         let Some(from) = call.or_else(before) else {
             return;
         };
-        let d = lines::drop_to(from.moved(left, top), first.entry.moved(left, top));
+        let d = lines::drop_to(
+            from.moved(left, top),
+            first.entry.moved(left, top),
+            i32::try_from(accent).unwrap_or(0) * 4 - 4,
+        );
         let kind = if edge.kind == EdgeKind::Handoff {
             "handoff"
         } else {
@@ -611,26 +618,26 @@ impl Page<'_> {
         ];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         let text = BODY.font.fit(&text, self.inner() - 200);
-        let w = BODY.font.width(&text) + 26;
-        let x = MARGIN + (self.inner() - w) / 2;
-        let rule = format!(
-            "M{MARGIN} {y}H{}M{} {y}H{}",
-            x - 10,
-            x + w + 10,
-            self.width - MARGIN
-        );
+        let w = BODY.font.width(&text);
+        let from = (self.width - w - 54) / 2;
+        let to = from + w + 54;
+        let rule = format!("M{MARGIN} {y}H{from}M{to} {y}H{}", self.width - MARGIN);
         self.canvas.path(Layer::Lines, &rule, "soft dash");
         let tooltip = words::tooltip(node, status, self.score.derived.of(&node.id));
         self.canvas
             .open(&node.id.to_string(), "n boundary", &tooltip);
+        let (icon, colour) = match status {
+            Status::Succeeded => (card::boundary_icon(node.kind()), ""),
+            _ => (style.icon, style.colour),
+        };
         self.canvas
-            .icon(Layer::Nodes, style.icon, x, y - 7, style.colour);
+            .icon(Layer::Nodes, icon, from + 12, y - 7, colour);
         self.canvas.text(
             Layer::Nodes,
             BODY,
             Anchor::Start,
-            (x + 21, y + 4),
-            w - 21,
+            (from + 33, y + 4),
+            w,
             "",
             &text,
         );
@@ -675,33 +682,7 @@ impl Page<'_> {
     }
 
     fn legend(&mut self) {
-        let states = [
-            Status::Succeeded,
-            Status::Running,
-            Status::Waiting,
-            Status::Failed,
-            Status::Denied,
-            Status::Cancelled,
-            Status::Interrupted,
-            Status::Unknown,
-        ];
-        let kinds = [
-            ("k-model", "model call"),
-            ("k-tool", "tool call"),
-            ("k-action", "approval"),
-            ("k-artifact", "artifact"),
-            ("k-evidence", "evidence"),
-        ];
-        let mut items: Vec<(&str, &str, &str)> = Vec::new();
-        for status in states {
-            let style = look(status);
-            items.push((
-                style.icon,
-                style.colour,
-                words::status_word(NodeKind::Turn, status),
-            ));
-        }
-        items.extend(kinds.map(|(icon, word)| (icon, "", word)));
+        let items = self.used();
         let (mut x, mut y) = (MARGIN, self.y + 8);
         let d = format!("M{MARGIN} {}H{}", y - 6, self.width - MARGIN);
         self.canvas.path(Layer::Back, &d, "rule");
@@ -723,12 +704,7 @@ impl Page<'_> {
             );
             x += w + 20;
         }
-        let strokes = [
-            ("line", None, "then"),
-            ("spawn", Some(0), "started"),
-            ("handoff", Some(0), "handoff"),
-        ];
-        for (class, accent, word) in strokes {
+        for (class, accent, word) in self.used_lines() {
             let w = 34 + SMALL.font.width(word);
             if x + w > self.width - MARGIN {
                 (x, y) = (MARGIN, y + 22);
@@ -747,6 +723,55 @@ impl Page<'_> {
             x += w + 20;
         }
         self.y = y + 22;
+    }
+
+    /// The states and kinds that are in the picture, with icon, colour and word.
+    fn used(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let mut states: Vec<Status> = self.graph.nodes().map(|n| self.score.status(n)).collect();
+        states.sort_unstable();
+        states.dedup();
+        let mut items: Vec<_> = states
+            .into_iter()
+            .map(|status| {
+                let style = look(status);
+                (
+                    style.icon,
+                    style.colour,
+                    words::status_word(NodeKind::Turn, status),
+                )
+            })
+            .collect();
+        let kinds = [
+            (NodeKind::ModelCall, "k-model", "model call"),
+            (NodeKind::ToolCall, "k-tool", "tool call"),
+            (NodeKind::Action, "k-action", "approval"),
+            (NodeKind::Artifact, "k-artifact", "artifact"),
+            (NodeKind::Evidence, "k-evidence", "evidence"),
+            (NodeKind::Task, "k-task", "task"),
+        ];
+        let here = |kind| self.graph.nodes().any(|node| node.kind() == kind);
+        let kinds = kinds.into_iter().filter(|(kind, _, _)| here(*kind));
+        items.extend(kinds.map(|(_, icon, word)| (icon, "", word)));
+        items
+    }
+
+    /// The kinds of lines that are in the picture, with class, accent and word.
+    fn used_lines(&self) -> Vec<(&'static str, Option<usize>, &'static str)> {
+        let any = |kind| {
+            self.score
+                .incoming
+                .values()
+                .flatten()
+                .any(|edge| edge.kind == kind)
+        };
+        let mut lines = vec![("line", None, "then")];
+        if any(EdgeKind::Spawned) {
+            lines.push(("spawn", Some(0), "started"));
+        }
+        if any(EdgeKind::Handoff) {
+            lines.push(("handoff", Some(0), "handoff"));
+        }
+        lines
     }
 
     /// The picture in words, for those who cannot see it.

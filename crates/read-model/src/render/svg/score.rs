@@ -449,6 +449,16 @@ fn lanes<'a>(
 }
 
 impl Score<'_> {
+    /// True when lanes need names: there is more than the one of the main agent.
+    pub(super) fn has_agents(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Band(band) => {
+                band.lanes.len() > 1 || band.lanes.iter().any(|l| l.accent.is_some())
+            }
+            Part::Earlier(_) | Part::Summary { .. } | Part::Boundary(_) => false,
+        })
+    }
+
     /// The status to show for a node.
     pub(super) fn status(&self, node: &Node) -> Status {
         self.derived.status(node)

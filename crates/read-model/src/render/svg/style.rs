@@ -96,6 +96,10 @@ pub(super) const DEFS: &str = r##"
 <g id="sp-k-evidence" class="sp-k"><path d="M3 1h5.2L11 3.8V13H3z"/><path d="M8 1.2V4H10.8M5 9 6.4 10.4 9 7.4"/></g>
 <g id="sp-k-task" class="sp-k"><rect x="1.6" y="1.6" width="10.8" height="10.8" rx="2"/><path d="M4.4 7.2 6.3 9 9.8 5.2"/></g>
 <g id="sp-k-action" class="sp-k"><path d="M7 1 13 7 7 13 1 7z"/></g>
+<g id="sp-k-fold" class="sp-k"><path d="M1.8 3 5.2 7 1.8 11M12.2 3 8.8 7 12.2 11M7 2V12"/></g>
+<g id="sp-k-fork" class="sp-k"><circle cx="3.6" cy="2.6" r="1.6"/><circle cx="3.6" cy="11.4" r="1.6"/><circle cx="10.4" cy="4.4" r="1.6"/><path d="M3.6 4.2V9.8M10.4 6Q10.4 8.4 3.8 8.6"/></g>
+<g id="sp-k-back" class="sp-k"><path d="M3 4.6H9A3.4 3.4 0 0 1 9 11.4H5M5.4 2.2 3 4.6 5.4 7"/></g>
+<g id="sp-k-gap" class="sp-k"><path d="M1 7H4.4M9.6 7H13M8.4 3 5.6 11"/></g>
 <g id="sp-k-turn" class="sp-k"><path d="M2 2.4H12V9.6H7.4L4.4 12.2V9.6H2z"/></g>
 "##;
 
