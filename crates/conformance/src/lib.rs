@@ -18,6 +18,7 @@
 mod check;
 mod finding;
 mod input;
+pub mod laws;
 mod limit;
 mod meaning;
 mod place;

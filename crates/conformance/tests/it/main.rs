@@ -18,3 +18,4 @@ mod requirements_fixtures;
 mod requirements_order;
 mod requirements_scope;
 mod schemas;
+mod store_laws;
