@@ -57,7 +57,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
     match noun.strip_suffix('y') {
         Some(stem) => format!("{number_text} {stem}ies"),
-        None if noun.ends_with("sh") => format!("{number_text} {noun}es"),
+        None if noun.ends_with("sh") || noun.ends_with("ch") => format!("{number_text} {noun}es"),
         None => format!("{number_text} {noun}s"),
     }
 }

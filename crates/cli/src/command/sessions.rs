@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use event_spine::{Clock as _, LogReader, SessionSummary};
-use read_model::SessionView;
+use read_model::{Known, SessionView};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -99,6 +99,7 @@ fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
                 header::status(&app.out, line.view.status.runtime),
                 count(line.summary.head.sequence),
                 count(line.view.status.turns.started),
+                tokens(&line.view),
             ];
             if app.verbose {
                 row.push(
@@ -124,6 +125,7 @@ fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
         left("status"),
         right("events"),
         right("turns"),
+        right("tokens"),
     ];
     if app.verbose {
         columns.push(left("started"));
@@ -131,6 +133,18 @@ fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
     columns.extend([left("last active"), left("source"), left("first input")]);
     app.out.table(&columns, rows)?;
     Ok(())
+}
+
+/// Tokens in and out together, when somebody said how many.
+fn tokens(view: &SessionView) -> String {
+    let (input, output) = (&view.usage.session.input, &view.usage.session.output);
+    match (input.tokens, output.tokens) {
+        (Known::Is(input), Known::Is(output)) => count(input + output),
+        _ if input.at_least + output.at_least > 0 => {
+            format!("≥ {}", count(input.at_least + output.at_least))
+        }
+        _ => "-".to_owned(),
+    }
 }
 
 /// The beginning of an id that no other one of the list has, in full when that saves next to nothing.
@@ -161,6 +175,7 @@ fn describe(line: &Line) -> Value {
         "events": summary.head.sequence,
         "turns": view.status.turns,
         "model": header::model(view),
+        "tokens": {"input": view.usage.session.input.tokens, "output": view.usage.session.output.tokens},
         "title": brief.title.as_deref().map(|title| one_line(title, 200)),
         "source": brief.source,
         "startedAt": brief.started.map(|at| at.to_string()),

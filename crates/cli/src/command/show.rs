@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::brief;
 use crate::failure::{Answer, Failure};
 use crate::progress::{Progress, Unit};
-use crate::render::{header, tables, timeline, transcript};
+use crate::render::{figures, graph, header, health, products, tables, timeline, transcript, work};
 use crate::store;
 
 /// The name for all views together.
@@ -110,6 +110,15 @@ fn draw(app: &mut App, view: &SessionView, name: &str, titled: bool) -> Result<(
     match name {
         "transcript" => transcript::draw(out, &view.transcript, app.verbose)?,
         "timeline" => timeline::draw(out, &view.timeline)?,
+        "status" => health::status(out, &view.status)?,
+        "tasks" => work::tasks(out, &view.tasks)?,
+        "queue" => work::queue(out, &view.queue)?,
+        "artifacts" => products::artifacts(out, &view.artifacts)?,
+        "evidence" => products::evidence(out, &view.evidence)?,
+        "usage" => figures::draw(out, &view.usage)?,
+        "context" => health::context(out, &view.context)?,
+        "diagnostics" => health::diagnostics(out, &view.diagnostics)?,
+        "graph" => graph::draw(out, &view.graph)?,
         "tools" => tables::tools(out, &view.tools)?,
         "actions" => tables::actions(out, &view.actions)?,
         _ => out.json(&chosen(view, name)?)?,

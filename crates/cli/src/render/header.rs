@@ -7,6 +7,7 @@ use read_model::SessionView;
 use read_model::projections::status::RuntimeStatus;
 use read_model::projections::transcript::Body;
 
+use super::figures::in_and_out;
 use crate::output::{BAD, DIM, GOOD, LIVE, Out, STRONG, WARN};
 use crate::text::{count, counted, one_line};
 use crate::when;
@@ -62,6 +63,7 @@ pub(crate) fn draw(
         counted(view.at.sequence, "event"),
     ];
     facts.extend(model(view).map(str::to_owned));
+    facts.extend(in_and_out(&view.usage.session));
     facts.push(format!(
         "recorded {}",
         when::ago(summary.last_recorded_at, now)

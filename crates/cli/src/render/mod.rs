@@ -2,10 +2,16 @@
 //!
 //! Next: [`transcript`], the one that people look at most.
 
+pub(crate) mod transcript;
+
+pub(crate) mod figures;
+pub(crate) mod graph;
 pub(crate) mod header;
+pub(crate) mod health;
+pub(crate) mod products;
 pub(crate) mod tables;
 pub(crate) mod timeline;
-pub(crate) mod transcript;
+pub(crate) mod work;
 
 mod card;
 
@@ -35,5 +41,14 @@ pub(crate) fn took(elapsed: &Elapsed) -> Option<String> {
         )),
         Known::Not(_) if elapsed.clock_stepped_back => Some("clock stepped back".to_owned()),
         Known::Not(_) => None,
+    }
+}
+
+/// The word that a value is in JSON, for people.
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word.replace('_', " "),
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
     }
 }
