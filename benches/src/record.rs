@@ -33,6 +33,9 @@ pub(crate) struct Append {
     pub(crate) records: Vec<Record>,
 }
 
+/// Events of a turn, in the sessions that are folded.
+const TURN: u64 = 256;
+
 /// Words that compress about as well as prose.
 const WORDS: &[&str] = &[
     "the",
@@ -87,15 +90,81 @@ impl Record {
 
     /// A buffered fact: a piece of an answer.
     pub(crate) fn delta(session: u64, sequence: u64) -> Self {
-        let payload = format!("{{\"text\":\"{} \"}}", text(session, sequence, 24));
+        let payload = format!("{{\"delta\":\"{} \"}}", text(session, sequence, 24));
         let mut record = Self::new(session, sequence, "model.delta", payload);
         record.message_id = Some(format!("msg_{session:08x}{:012x}", sequence / 200));
         record
     }
 
+    /// An event of a session that is nearly all deltas: turns of one streamed answer each.
+    pub(crate) fn of_answers(session: u64, sequence: u64) -> Self {
+        let within = (sequence - 1) % TURN;
+        let mut record = match within {
+            0 | 1 => return Self::turn_edge(session, sequence, within),
+            2 => Self::new(
+                session,
+                sequence,
+                "model.requested",
+                r#"{"provider":"p","model":"m"}"#.into(),
+            ),
+            n if n == TURN - 2 => {
+                let usage = r#"{"final":true,"usage":{"inputTokens":900,"outputTokens":250}}"#;
+                Self::new(session, sequence, "model.completed", usage.into())
+            }
+            n if n == TURN - 1 => return Self::turn_edge(session, sequence, n),
+            _ => Self::delta(session, sequence),
+        };
+        record.message_id = Some(format!("msg_{session:08x}{:012x}", (sequence - 1) / TURN));
+        record
+    }
+
+    /// An event of a session that is nearly all tool calls: start, progress, result, one call after another.
+    pub(crate) fn of_tools(session: u64, sequence: u64) -> Self {
+        let within = (sequence - 1) % TURN;
+        if within < 2 || within == TURN - 1 || within == TURN - 2 {
+            return Self::turn_edge(session, sequence, within);
+        }
+        let call = format!(
+            "call_{session:08x}{:016x}",
+            (sequence - 1) / TURN * TURN + (within - 2) / 3
+        );
+        let mut record = match (within - 2) % 3 {
+            0 => {
+                let payload = format!(
+                    r#"{{"toolName":"bash","toolKind":"command","args":{{"command":"{}"}}}}"#,
+                    text(session, sequence, 60)
+                );
+                Self::new(session, sequence, "tool.started", payload)
+            }
+            1 => {
+                let payload = format!(
+                    r#"{{"preview":"{}","stream":"stdout"}}"#,
+                    text(session, sequence, 80)
+                );
+                Self::new(session, sequence, "tool.progress", payload)
+            }
+            _ => Self::tool_result(session, sequence),
+        };
+        record.tool_call_id = Some(call);
+        record
+    }
+
+    fn turn_edge(session: u64, sequence: u64, within: u64) -> Self {
+        let (name, payload) = match within {
+            0 => (
+                "turn.submitted",
+                r#"{"text":"read the log and say what failed"}"#,
+            ),
+            1 => ("turn.started", r#"{"model":"m"}"#),
+            n if n == TURN - 1 => ("turn.completed", r#"{"reason":"accepted"}"#),
+            _ => ("run.status", r#"{"phase":"execute"}"#),
+        };
+        Self::new(session, sequence, name, payload.into())
+    }
+
     /// An event of any type of the catalog.
     pub(crate) fn new(session: u64, sequence: u64, event_type: &str, payload: String) -> Self {
-        let turn = sequence / 256;
+        let turn = sequence.saturating_sub(1) / TURN;
         Self {
             runtime_id: "rt_01JX0000000000000000000000".into(),
             event_id: format!("evt_{session:08x}{sequence:018x}"),
@@ -182,7 +251,15 @@ mod tests {
 
     #[test]
     fn records_are_facts_that_the_log_takes() {
-        for record in [Record::tool_result(1, 1), Record::delta(1, 2)] {
+        let records = (1..=2 * TURN).flat_map(|n| {
+            [
+                Record::tool_result(1, n),
+                Record::delta(1, n),
+                Record::of_answers(1, n),
+                Record::of_tools(1, n),
+            ]
+        });
+        for record in records {
             let draft = record.draft().unwrap();
             assert!(draft.event_type.descriptor().is_some());
             draft.event().unwrap();

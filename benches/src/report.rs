@@ -114,6 +114,26 @@ const ROWS: &[Row] = &[
         cell: Cell::Plain(Task::Verify, "events_per_s"),
     },
     Row {
+        what: "build all views from the log, session of deltas, events/s",
+        target: "at least 1,000,000",
+        cell: Cell::Plain(Task::FoldDeltas, "events_per_s"),
+    },
+    Row {
+        what: "- the fold alone, events/s",
+        target: "",
+        cell: Cell::Plain(Task::FoldDeltas, "fold_only_per_s"),
+    },
+    Row {
+        what: "build all views from the log, session of tool calls, events/s",
+        target: "at least 500,000",
+        cell: Cell::Plain(Task::FoldTools, "events_per_s"),
+    },
+    Row {
+        what: "- the fold alone, events/s",
+        target: "",
+        cell: Cell::Plain(Task::FoldTools, "fold_only_per_s"),
+    },
+    Row {
         what: "acknowledgement to follower, p50, µs",
         target: "",
         cell: Cell::Plain(Task::Follow, "p50_us"),

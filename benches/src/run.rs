@@ -66,6 +66,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
         }
     }
+    for _ in 0..options.rounds.min(3) {
+        for task in [Task::FoldDeltas, Task::FoldTools] {
+            if options.includes(Name::Spine) {
+                let dir = tempfile::tempdir_in(&home)?;
+                measure(options, &mut results, Name::Spine, task, dir.path())?;
+            }
+        }
+    }
     for name in rotated(options, 0) {
         stored(options, &mut results, name, home.path())?;
     }

@@ -31,15 +31,6 @@ pub(crate) struct Module {
     pub(crate) is_test: bool,
 }
 
-/// A `match` arm that takes whatever is left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WildcardArm {
-    /// Where it stands.
-    pub(crate) line: usize,
-    /// True when another arm of the same `match` names an event type.
-    pub(crate) over_events: bool,
-}
-
 /// What a file says.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
@@ -47,8 +38,10 @@ pub(crate) struct Outline {
     pub(crate) functions: Vec<Function>,
     /// Inline modules, outer before inner.
     pub(crate) modules: Vec<Module>,
-    /// `_ =>` arms.
-    pub(crate) wildcards: Vec<WildcardArm>,
+    /// Lines of arms that take whatever is left of a `match` over events.
+    pub(crate) event_wildcards: Vec<usize>,
+    /// Lines that import the members of an event type, which hides what a `match` is over.
+    pub(crate) event_imports: Vec<usize>,
     test_depth: usize,
 }
 
@@ -123,14 +116,35 @@ impl<'ast> Visit<'ast> for Outline {
     }
 
     fn visit_expr_match(&mut self, expression: &'ast syn::ExprMatch) {
-        let over_events = expression.arms.iter().any(|arm| names_event(&arm.pat));
-        for arm in &expression.arms {
-            if matches!(arm.pat, syn::Pat::Wild(_)) {
-                let line = arm.span().start().line;
-                self.wildcards.push(WildcardArm { line, over_events });
-            }
+        if expression.arms.iter().any(|arm| names_event(&arm.pat)) {
+            let catch_alls = expression.arms.iter().filter(|arm| is_catch_all(&arm.pat));
+            self.event_wildcards
+                .extend(catch_alls.map(|arm| arm.span().start().line));
         }
         visit::visit_expr_match(self, expression);
+    }
+
+    fn visit_use_path(&mut self, path: &'ast syn::UsePath) {
+        let opens_enum = matches!(*path.tree, syn::UseTree::Glob(_) | syn::UseTree::Group(_));
+        if opens_enum && is_event_name(&path.ident) {
+            self.event_imports.push(path.ident.span().start().line);
+        }
+        visit::visit_use_path(self, path);
+    }
+}
+
+fn is_event_name(ident: &syn::Ident) -> bool {
+    let name = ident.to_string();
+    name.ends_with("Event") && !["WireEvent", "RecordedEvent"].contains(&name.as_str())
+}
+
+/// True for `_`, for a name, and for a choice with one of them in it.
+fn is_catch_all(pattern: &syn::Pat) -> bool {
+    match pattern {
+        syn::Pat::Wild(_) => true,
+        syn::Pat::Ident(name) => name.subpat.is_none(),
+        syn::Pat::Or(choice) => choice.cases.iter().any(is_catch_all),
+        _ => false,
     }
 }
 
@@ -156,10 +170,7 @@ fn names_event(pattern: &syn::Pat) -> bool {
     impl<'ast> Visit<'ast> for Finder {
         fn visit_path(&mut self, path: &'ast syn::Path) {
             let mut segments = path.segments.iter().rev().skip(1);
-            self.0 |= segments.next().is_some_and(|s| {
-                let name = s.ident.to_string();
-                name.ends_with("Event") && name != "WireEvent"
-            });
+            self.0 |= segments.next().is_some_and(|s| is_event_name(&s.ident));
         }
     }
     let mut finder = Finder(false);
@@ -231,19 +242,26 @@ mod tests {
             .map(|m| (m.name.as_str(), m.first, m.last, m.is_test))
             .collect();
         assert_eq!(modules, [("tests", 10, 16, true), ("inner", 12, 15, true)]);
-        assert_eq!(
-            outline.wildcards,
-            [
-                WildcardArm {
-                    line: 6,
-                    over_events: true
-                },
-                WildcardArm {
-                    line: 8,
-                    over_events: false
-                }
-            ]
+        assert_eq!(outline.event_wildcards, [6]);
+    }
+
+    #[test]
+    fn catch_alls_over_events() {
+        let check = |arms: &str, expected: &[usize]| {
+            let text = format!("fn f() {{\n    match e {{\n{arms}\n    }}\n}}\n");
+            assert_eq!(outline(&text).unwrap().event_wildcards, expected, "{arms}");
+        };
+        check("Event::Tool(_) => {}\nother => {}", &[4]);
+        check("Event::Tool(_) => {}\nEvent::Task(_) | _ => {}", &[4]);
+        check(
+            "Event::Tool(ToolEvent::Started(_)) => {}\n_ if x => {}",
+            &[4],
         );
+        check("Event::Tool(_) | Event::Task(_) => {}", &[]);
+        check("Some(RecordedEvent::A) => {}\n_ => {}", &[]);
+        check("Body::Text => {}\n_ => {}", &[]);
+        let uses = "use a::ToolEvent::{Started, Failed};\nuse a::Event;\nuse b::TaskEvent::*;\n";
+        assert_eq!(outline(uses).unwrap().event_imports, [1, 3]);
     }
 
     #[test]

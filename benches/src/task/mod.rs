@@ -15,6 +15,7 @@ use clap::{Args, ValueEnum};
 
 use crate::machine;
 use crate::peer::Name;
+use crate::record::Record;
 
 pub(crate) use stored::LONG_SESSION;
 
@@ -46,6 +47,10 @@ pub(crate) enum Task {
     Verify,
     /// From acknowledgement to a follower in the same process.
     Follow,
+    /// Build all views of a session that is nearly all deltas, from the log.
+    FoldDeltas,
+    /// Build all views of a session that is nearly all tool calls, from the log.
+    FoldTools,
 }
 
 /// A child process: what it measures and where.
@@ -84,6 +89,8 @@ impl Child {
             Task::Kill => stored::kill(store, dir)?,
             Task::Verify => own::verify(dir)?,
             Task::Follow => own::follow(dir, time)?,
+            Task::FoldDeltas => own::fold(dir, self.events / 4, Record::of_answers)?,
+            Task::FoldTools => own::fold(dir, self.events / 4, Record::of_tools)?,
         };
         numbers.insert("memory_mib".into(), machine::peak_memory_mib());
         println!("{}", serde_json::to_string(&numbers)?);

@@ -5,7 +5,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use event_spine::{Cursor, EventLog, Expected, SyncPolicy};
+use event_spine::{Cursor, EventLog, Expected, ReadMode, SyncPolicy};
+use read_model::SessionView;
 
 use super::{LONG_SESSION, Latencies, Numbers, rate};
 use crate::peer::options;
@@ -62,5 +63,35 @@ pub(super) fn follow(dir: &Path, time: Duration) -> Result<Numbers> {
     );
     let mut numbers = Numbers::new();
     latencies.put_into(&mut numbers);
+    Ok(numbers)
+}
+
+/// Writes a session and builds all its views from the log: once everything, once the fold alone.
+pub(super) fn fold(dir: &Path, events: u64, make: fn(u64, u64) -> Record) -> Result<Numbers> {
+    let log = EventLog::open(dir, options(SyncPolicy::Relaxed))?;
+    let session = session_id(1)?;
+    for first in (1..=events).step_by(1000) {
+        let records = (first..first + 1000).map(|n| make(1, n));
+        let drafts = records.map(Record::draft).collect::<Result<_>>()?;
+        log.append(&session, Expected::Exact(first - 1), drafts)?;
+    }
+    let reader = log.reader();
+    read_model::replay(&reader, &session, Some(events / 10))?;
+    let begun = Instant::now();
+    let view = read_model::replay(&reader, &session, None)?;
+    let mut numbers = rate(view.at.sequence, begun.elapsed());
+    let mut entries = reader.read(&session, .., ReadMode::Strict)?;
+    let mut recorded = Vec::new();
+    while let Some(event) = entries.next_event()? {
+        recorded.push(event);
+    }
+    let begun = Instant::now();
+    let mut folded = SessionView::new(session);
+    for event in &recorded {
+        folded.apply(event);
+    }
+    let fold_only = recorded.len() as f64 / begun.elapsed().as_secs_f64();
+    ensure!(folded == view, "two replays differ");
+    numbers.insert("fold_only_per_s".into(), fold_only);
     Ok(numbers)
 }
