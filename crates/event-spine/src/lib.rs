@@ -77,6 +77,7 @@ pub use id::{
 };
 pub use integrity::{ChainHash, LeafHash, PayloadDigest, Salt};
 pub use json::{JsonError, JsonText, MAX_DEPTH, Repairs};
+pub use log::mask;
 pub use log::{
     Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Gap, Head,
     LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,

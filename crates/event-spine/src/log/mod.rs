@@ -32,7 +32,7 @@ use crate::time::{Clock, Entropy};
 
 pub use append::{Expected, Receipt};
 pub use follow::{Cursor, Follow};
-pub use intake::{Masker, validate};
+pub use intake::{Masker, mask, validate};
 pub use read::{Events, LogReader};
 pub use salvage::{SalvageError, Salvaged, salvage};
 pub use stats::{Stats, StatsWarning};

@@ -178,6 +178,18 @@ pub(super) fn is_secret(promise: Promise, value: &str, stand: Stand) -> bool {
     }
 }
 
+/// True for any value that could be what its name promises.
+pub(super) fn is_risk(promise: Promise, value: &str) -> bool {
+    if is_placeholder(value) || is_word(value) {
+        return false;
+    }
+    match promise {
+        Promise::Password | Promise::Secret => true,
+        // A piece of a text is called a token too.
+        Promise::Token => value.len() >= 8 && !value.contains(' ') && !is_id(value),
+    }
+}
+
 /// True when the beginning of a value, cut off there, is already too much of it.
 pub(super) fn is_open_secret(promise: Promise, value: &str, stand: Stand) -> bool {
     let variable = value.starts_with(['$', '{', '<', '[', '%']);

@@ -16,6 +16,15 @@ use super::{Edge, Found, Rules, named, names, shapes};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuiltinRules;
 
+impl BuiltinRules {
+    /// True when a member of this name would hold a secret, and its value is not plainly something else: too little to
+    /// mask it, enough to say that there is a risk.
+    #[must_use]
+    pub fn risks(self, name: &str, value: &str) -> bool {
+        names::promise(name).is_some_and(|promise| names::is_risk(promise, value))
+    }
+}
+
 /// What to look at where an anchor stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
