@@ -3,7 +3,7 @@
 //! A test gives a way to open logs ([`Stores`]) and runs [`LAWS`]; [`script`] gives the heads that every store must agree
 //! on.
 //!
-//! Next: [`append`], [`identity`], [`keep`], [`fork`], [`read`], [`follow`].
+//! Next: `append`, `identity`, `keep`, `fork`, `read`, `follow`.
 
 mod append;
 mod follow;

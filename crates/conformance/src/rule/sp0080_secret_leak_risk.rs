@@ -19,7 +19,13 @@ impl Rule for SecretLeakRisk {
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
         // The value itself is never repeated: findings are shown, stored and sent on.
         for secret in secret::find(&look.subject.event.draft.payload) {
-            out.add(secret.path, secret.what);
+            match secret.rule {
+                Some(rule) => out.add(secret.path, format!("a secret, by the rule {rule}")),
+                None => {
+                    let message = "a text under a name that promises a secret";
+                    out.add_as(Severity::Degraded, secret.path, message);
+                }
+            }
         }
     }
 }

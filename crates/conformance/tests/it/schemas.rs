@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use conformance::{Options, check_lines};
+use event_spine::wire::WireEvent;
 use serde_json::Value;
 
 use crate::support::{files, repo, scenarios};
@@ -47,6 +48,28 @@ fn schema_and_rules_refuse_the_same_events() {
                     path.display()
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn the_log_and_the_rules_refuse_the_same_events() {
+    for path in files("fixtures/invalid", "events.jsonl") {
+        let by_rules = refused_by_rules(&path);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (at, line) in (1..).zip(text.lines()) {
+            // What is no event at all never gets as far as the log, and a log numbers by itself.
+            let Ok(event) = WireEvent::parse(line) else {
+                continue;
+            };
+            let refused = event_spine::validate(&[event.draft]).is_err();
+            let unnamed = line.contains("\"type\":\"ToolPaused\"");
+            assert_eq!(
+                refused,
+                by_rules.contains(&at) || unnamed,
+                "{} line {at}",
+                path.display()
+            );
         }
     }
 }
