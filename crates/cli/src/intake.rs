@@ -9,13 +9,14 @@ use event_spine::event::Family;
 use event_spine::{AppendError, EventDraft, SessionId, Timestamp, validate};
 use event_spine::{EventLog, Expected, Head, ReadMode};
 use providers::stream::{
-    AdaptError, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline, SessionDraft,
+    AdaptError, AdaptErrorKind, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline,
+    SessionDraft,
 };
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::source::Source;
-use crate::text::counted;
+use crate::source::{LONGEST, LineGuard, Source};
+use crate::text::{bytes, counted};
 
 /// So many facts are stored at once.
 const BATCH: usize = 512;
@@ -26,8 +27,9 @@ pub(crate) struct Plan {
     pub(crate) format: Format,
     /// Puts everything into this session instead of the one that the recording names.
     pub(crate) session: Option<SessionId>,
-    /// Leaves out what cannot be read instead of refusing the recording.
-    pub(crate) skip_bad: bool,
+    /// Takes what can be read instead of refusing the recording: lines that cannot be read are left out, bytes that are
+    /// no UTF-8 become U+FFFD.
+    pub(crate) lenient: bool,
     /// The recording is a part; the rest comes later.
     pub(crate) paused: bool,
 }
@@ -113,9 +115,14 @@ impl Plan {
         mut take: impl FnMut(Batch) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut pipeline = self.pipeline(source, None);
+        let mut lines = LineGuard::default();
+        let name = source.name.clone();
         source.for_each_piece(|piece| {
             progress.advance(piece.len() as u64);
-            take(pipeline.push(piece))
+            match lines.too_long(piece).filter(|_| !self.lenient) {
+                Some(line) => Err(too_long(&name, line)),
+                None => take(pipeline.push(piece)),
+            }
         })?;
         take(pipeline.finish(self.end()))
     }
@@ -137,7 +144,7 @@ impl Plan {
             match batch
                 .faults
                 .iter()
-                .find(|fault| fault.lost() && !self.skip_bad)
+                .find(|fault| !self.lenient && refused(fault))
             {
                 Some(fault) => Err(refuse(&name, fault)),
                 None => Ok(()),
@@ -229,9 +236,29 @@ fn invalid(name: &str, draft: &EventDraft, error: &AppendError) -> Failure {
     ))
 }
 
+/// True when a recording with this fault is refused. Half of a surrogate pair is a common slip of good sources and costs
+/// one character; bytes that are no UTF-8 say that the file itself is damaged.
+fn refused(fault: &AdaptError) -> bool {
+    fault.lost() || matches!(fault.kind, AdaptErrorKind::InvalidUtf8 { .. })
+}
+
 fn refuse(name: &str, fault: &AdaptError) -> Failure {
+    let what = match &fault.kind {
+        AdaptErrorKind::TooLong { .. } => return too_long(name, fault.line),
+        AdaptErrorKind::InvalidUtf8 { byte } => format!("byte {byte} of it is not UTF-8"),
+        AdaptErrorKind::CutOff => "the recording ends in the middle of it".to_owned(),
+        kind => kind.to_string(),
+    };
+    let line = fault.line;
     Failure::input(format!(
-        "{name}, {fault}; mend the file, or take the rest of it with --skip-bad"
+        "{name}, line {line}: {what}; mend the file, or take the rest of it with --lenient"
+    ))
+}
+
+fn too_long(name: &str, line: u64) -> Failure {
+    let most = bytes(LONGEST as u64);
+    Failure::input(format!(
+        "{name}, line {line}: longer than {most}; mend it, or take the rest with --lenient"
     ))
 }
 

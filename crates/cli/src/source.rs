@@ -7,7 +7,10 @@ use std::time::UNIX_EPOCH;
 
 use event_spine::{Clock, RecordedAt};
 
+use providers::stream::Framing;
+
 use crate::failure::Failure;
+use crate::text::bytes as bytes_text;
 
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
@@ -91,6 +94,7 @@ impl Source {
         let mut spool = tempfile::tempfile().map_err(failed)?;
         let mut piece = vec![0; PIECE];
         let mut size = 0;
+        let mut lines = LineGuard::default();
         loop {
             let read = match from.read(&mut piece) {
                 Ok(0) => break,
@@ -98,9 +102,14 @@ impl Source {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(failed(e)),
             };
-            spool
-                .write_all(piece.get(..read).unwrap_or_default())
-                .map_err(failed)?;
+            let bytes = piece.get(..read).unwrap_or_default();
+            if let Some(line) = lines.too_long(bytes) {
+                return Err(Failure::input(format!(
+                    "{name}, line {line}: longer than {}; give a file to take the rest of it with --lenient",
+                    bytes_text(LONGEST as u64)
+                )));
+            }
+            spool.write_all(bytes).map_err(failed)?;
             size += read as u64;
         }
         Self::new(name, Content::File(spool), size, clock.now())
@@ -168,6 +177,42 @@ impl Source {
 
     fn unreadable(&self, error: &io::Error) -> Failure {
         Failure::input(format!("cannot read {}: {}", self.name, reason(error)))
+    }
+}
+
+/// The longest line that is taken.
+pub(crate) const LONGEST: usize = providers::stream::frames::DEFAULT_LIMIT;
+
+/// Watches a stream for a line that no adapter takes, so that it is refused before it has been read to its end or has
+/// filled the disk.
+#[derive(Default)]
+pub(crate) struct LineGuard {
+    framing: Option<Framing>,
+    line: u64,
+    length: usize,
+}
+
+impl LineGuard {
+    /// The number of the line that is too long by now, if there is one.
+    pub(crate) fn too_long(&mut self, piece: &[u8]) -> Option<u64> {
+        // In other framings a line says nothing about the size of a frame.
+        if *self.framing.get_or_insert_with(|| Framing::detect(piece)) != Framing::Lines {
+            return None;
+        }
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', piece) {
+            self.length += end - begin;
+            if self.length > LONGEST {
+                break;
+            }
+            self.line += 1;
+            self.length = 0;
+            begin = end + 1;
+        }
+        if self.length <= LONGEST {
+            self.length += piece.len() - begin;
+        }
+        (self.length > LONGEST).then_some(self.line + 1)
     }
 }
 

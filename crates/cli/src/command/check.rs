@@ -116,7 +116,7 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
     let plan = Plan {
         format,
         session: None,
-        skip_bad: true,
+        lenient: true,
         paused: !whole,
     };
     let mut progress = Progress::new(app.quiet, "checking", Unit::Bytes, Some(source.size));

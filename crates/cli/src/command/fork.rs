@@ -32,7 +32,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     // Looked up without the lock first: a typo must neither wait for the writer nor touch the folder.
-    let parent = store::find(&store::reader(app)?, &args.session)?.session_id;
+    let found = store::find(&store::reader(app)?, &args.session)?;
+    let (parent, newest) = (found.session_id, found.head.sequence);
+    if args.at == 0 || args.at > newest {
+        let at = args.at;
+        return Err(Failure::input(format!(
+            "{parent} has no event {at} to fork at; its events are 1 to {newest}"
+        )));
+    }
     let child = match &args.id {
         Some(id) => {
             SessionId::parse(id.as_str()).map_err(|e| Failure::input(format!("--as {id}: {e}")))?

@@ -35,9 +35,9 @@ pub(crate) struct Args {
     /// Put everything into this session instead of the one that the recording names
     #[arg(long, value_name = "ID", value_parser = |id: &str| SessionId::parse(id))]
     session: Option<SessionId>,
-    /// Leave out what cannot be read instead of refusing the recording
+    /// Take what can be read instead of refusing the recording: leave out bad lines, replace bytes that are no UTF-8
     #[arg(long)]
-    skip_bad: bool,
+    lenient: bool,
     /// The recording is a part and goes on later: leave open what is open at its end
     #[arg(long)]
     part: bool,
@@ -60,7 +60,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let plan = Plan {
         format,
         session: args.session.clone(),
-        skip_bad: args.skip_bad,
+        lenient: args.lenient,
         paused: args.part,
     };
     let taken = take(app, &plan, &mut source)?;

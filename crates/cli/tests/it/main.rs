@@ -9,4 +9,6 @@
 
 mod run;
 
+mod bad_input;
+mod ingest;
 mod reference;
