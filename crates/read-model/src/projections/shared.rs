@@ -44,16 +44,34 @@ pub(crate) fn readable(json: &JsonText) -> Cow<'_, str> {
     text.into()
 }
 
+/// The refs to what was too large to stay in the payload; each names the member it stood in.
+pub(crate) fn spilled_all(recorded: &RecordedEvent) -> Vec<Ref> {
+    // Adapted events carry a ref to their input each; only spilled ones have a pointer.
+    match recorded.draft.refs.as_json() {
+        Some(refs) if refs.as_str().contains("\"pointer\"") => {
+            let refs = recorded.draft.refs.to_vec();
+            refs.into_iter().filter(|r| r.pointer.is_some()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The ref to the whole of a payload member that was too large to stay in the event.
 pub(crate) fn spilled(recorded: &RecordedEvent, pointer: &str) -> Option<Ref> {
-    // Adapted events carry a ref to their input each; only spilled ones have a pointer.
-    let text = recorded.draft.refs.as_json()?.as_str();
-    if !text.contains("\"pointer\"") {
-        return None;
-    }
-    let refs = recorded.draft.refs.to_vec();
-    refs.into_iter()
+    spilled_all(recorded)
+        .into_iter()
         .find(|r| r.pointer.as_deref() == Some(pointer))
+}
+
+/// The first ref to something at or below a payload member that was too large to stay in the event.
+pub(crate) fn spilled_under(recorded: &RecordedEvent, pointer: &str) -> Option<Ref> {
+    let below = |at: &str| {
+        at.strip_prefix(pointer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    spilled_all(recorded)
+        .into_iter()
+        .find(|r| r.pointer.as_deref().is_some_and(below))
 }
 
 /// The first `max` bytes of a text's first line, for titles.

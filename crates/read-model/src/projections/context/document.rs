@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::honesty::Absence;
+use crate::projections::shared::{spilled, spilled_under};
 use crate::window::Row;
 
 /// Copies in one patch: each can double the document.
@@ -31,6 +32,8 @@ pub struct Document {
     pub revision: Option<String>,
     /// True when a patch did not fit; what it should have changed is as before.
     pub stale: bool,
+    /// True when texts in it were too large to stay in the events; only their ends are here.
+    pub shortened: bool,
     /// Why the last patch that did not fit did not.
     pub failure: Option<String>,
     /// Times that it was stated whole.
@@ -64,6 +67,7 @@ impl Document {
             state_ref: None,
             revision: None,
             stale: false,
+            shortened: false,
             failure: None,
             snapshots: 0,
             patches: 0,
@@ -103,7 +107,12 @@ impl Document {
         if self.missing == Some(Absence::Unavailable) {
             return; // there is nothing here to change
         }
-        match self.patched(patch, limit) {
+        let patched = match spilled(recorded, "/patch") {
+            Some(_) => Err("the patch was too large to stay in the event".to_owned()),
+            None => self.patched(patch, limit),
+        };
+        self.shortened |= spilled_under(recorded, "/patch").is_some();
+        match patched {
             Ok(Some((value, bytes))) => {
                 (self.value, self.bytes, self.missing) = (value, bytes, None);
                 self.patches += 1;

@@ -7,7 +7,7 @@ use event_spine::{RecordedEvent, Scope, ToolCallId};
 use serde::{Deserialize, Serialize};
 
 use crate::moment::{Elapsed, Moment};
-use crate::projections::shared::{readable, spilled};
+use crate::projections::shared::{readable, spilled_under};
 use crate::text::Text;
 use crate::window::Row;
 
@@ -244,7 +244,7 @@ impl ToolCall {
         self.last_sequence = recorded.sequence;
         match event {
             ToolEvent::ToolStarted(started) => self.start(recorded, started, limit),
-            ToolEvent::ToolArgs(args) => self.arguments(args, limit),
+            ToolEvent::ToolArgs(args) => self.arguments(recorded, args, limit),
             ToolEvent::ToolProgress(progress) => self.advance(progress, limit),
             ToolEvent::ToolResult(result) => {
                 if self.end(recorded, CallStatus::of_result(result), result.duration_ms) {
@@ -362,12 +362,15 @@ impl ToolCall {
         if let Some(args) = &started.args {
             self.args.set(&readable(args), limit);
         }
-        if started.args_ref.is_some() {
-            self.args_ref.clone_from(&started.args_ref);
-        }
+        let args_ref = || spilled_under(recorded, "/args").map(|whole| whole.id);
+        self.args_ref = started
+            .args_ref
+            .clone()
+            .or_else(args_ref)
+            .or(self.args_ref.take());
     }
 
-    fn arguments(&mut self, args: &payload::ToolArgs, limit: usize) {
+    fn arguments(&mut self, recorded: &RecordedEvent, args: &payload::ToolArgs, limit: usize) {
         named(&mut self.tool_name, args.tool_name.as_deref());
         if let Some(delta) = &args.delta {
             self.args.push(delta, limit);
@@ -377,9 +380,16 @@ impl ToolCall {
             (None, Some(raw)) => self.args.set(raw, limit),
             (None, None) => {}
         }
-        if args.args_ref.is_some() {
-            self.args_ref.clone_from(&args.args_ref);
-        }
+        let args_ref = || {
+            let whole =
+                spilled_under(recorded, "/args").or_else(|| spilled_under(recorded, "/raw"));
+            whole.map(|whole| whole.id)
+        };
+        self.args_ref = args
+            .args_ref
+            .clone()
+            .or_else(args_ref)
+            .or(self.args_ref.take());
         if self.started.is_none() && !self.status.is_end() {
             self.status = match args.state {
                 ArgsState::Streaming | ArgsState::Unknown => CallStatus::InputStreaming,
@@ -464,7 +474,7 @@ impl ToolCall {
         if output_ref.is_some() {
             self.output_ref.clone_from(output_ref);
         } else if let Some(whole) =
-            spilled(recorded, "/output").or_else(|| spilled(recorded, "/preview"))
+            spilled_under(recorded, "/output").or_else(|| spilled_under(recorded, "/preview"))
         {
             self.output_bytes = whole.size_bytes.or(self.output_bytes);
             self.output_ref = Some(whole.id);

@@ -15,6 +15,7 @@ use super::state::{
 use super::text::{Stated, attachments, joined};
 use crate::projection::Applied;
 use crate::projections::actions::Action;
+use crate::projections::shared::{spilled, spilled_under};
 use crate::projections::tools::{ToolCall, call_can_begin_with, call_is_concerned_by};
 use crate::text::Text;
 
@@ -56,10 +57,13 @@ impl Transcript {
             part.text = Text::new(text, self.text_bytes);
         }
         part.attachments = attachments(&submitted.parts);
-        part.content_ref = submitted
-            .input_ref
-            .clone()
-            .or_else(|| crate::projections::shared::spilled(recorded, "/text").map(|r| r.id));
+        part.content_ref = submitted.input_ref.clone().or_else(|| {
+            let whole = spilled(recorded, "/text");
+            whole
+                .or_else(|| spilled_under(recorded, "/parts"))
+                .map(|whole| whole.id)
+        });
+        part.shortened = part.content_ref.is_some();
         self.add(recorded, part.into_body())
     }
 

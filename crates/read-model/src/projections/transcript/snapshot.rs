@@ -10,6 +10,7 @@ use event_spine::{MessageId, RecordedEvent, ToolCallId};
 use super::state::{Body, Part, PartKey, PartState, Slot, TextPart, Transcript};
 use super::text::Stated;
 use crate::projection::Applied;
+use crate::projections::shared::spilled_all;
 use crate::projections::tools::{CallStatus, ToolCall};
 use crate::window::Place;
 
@@ -28,9 +29,18 @@ impl Transcript {
         // of a transcript that has dropped parts, is taken for one of those.
         let last_known = known.iter().rposition(Option::is_some);
         let had_more = self.parts.dropped() > 0;
+        let spilled = spilled_all(recorded);
+        let is_shortened = |at: usize| {
+            let text = format!("/messages/{at}/text");
+            spilled
+                .iter()
+                .any(|r| r.pointer.as_deref() == Some(text.as_str()))
+        };
         let mut changed = false;
         for (at, (message, place)) in snapshot.messages.iter().zip(&known).enumerate() {
             changed |= match place {
+                // The ends of a text cannot correct the whole of it.
+                Some(_) if message.tool_call_id.is_none() && is_shortened(at) => false,
                 Some(place) => self.correct(*place, recorded, message),
                 None if had_more && last_known.is_none_or(|last| at < last) => false,
                 None => self.add_message(recorded, message),

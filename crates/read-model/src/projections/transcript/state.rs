@@ -136,6 +136,8 @@ pub struct TextPart {
     pub attachments: Vec<Attachment>,
     /// Ref that holds the whole text, when it was too large to inline.
     pub content_ref: Option<String>,
+    /// True when the events themselves hold only the ends of the text, or of a piece of it.
+    pub shortened: bool,
     /// How the final text relates to the streamed one; absent while it streams and where nothing was streamed.
     pub reconciliation: Option<Reconciliation>,
     /// True for the answer that ends the turn.
@@ -381,6 +383,16 @@ impl Body {
         }
     }
 
+    pub(super) const fn text_part(&self) -> Option<&TextPart> {
+        match self {
+            Self::UserText(part)
+            | Self::AssistantText(part)
+            | Self::SystemText(part)
+            | Self::OtherText(part) => Some(part),
+            _ => None,
+        }
+    }
+
     pub(super) fn text_part_mut(&mut self) -> Option<&mut TextPart> {
         match self {
             Self::UserText(part)
@@ -419,6 +431,7 @@ impl TextPart {
             text: Text::default(),
             attachments: Vec::new(),
             content_ref: None,
+            shortened: false,
             reconciliation: None,
             is_final_answer: false,
             finish_reason: None,

@@ -12,7 +12,7 @@ use super::state::{
     Attachment, Body, ErrorPart, Part, PartKey, PartState, Slot, TextPart, Transcript, VoiceKey,
 };
 use crate::projection::Applied;
-use crate::projections::shared::spilled;
+use crate::projections::shared::{spilled, spilled_under};
 use crate::text::Text;
 use crate::window::Place;
 
@@ -26,9 +26,13 @@ impl Transcript {
         blank: impl FnOnce() -> Body,
     ) -> Applied {
         let limit = self.text_bytes;
+        let shortened = spilled(recorded, "/delta").is_some();
         let append = |part: &mut Part| {
             if let Some(text) = part.body.text_mut() {
                 text.push(piece, limit);
+            }
+            if shortened && let Some(text) = part.body.text_part_mut() {
+                text.shortened = true;
             }
             part.last_sequence = recorded.sequence;
         };
@@ -120,7 +124,11 @@ impl Transcript {
             .as_deref()
             .map(|text| Stated::of(recorded, text));
         let joined = joined(&completed.parts);
-        let text = text.or_else(|| joined.as_deref().map(Stated::whole));
+        let text = text.or_else(|| {
+            joined
+                .as_deref()
+                .map(|text| Stated::of_parts(recorded, text))
+        });
         let mode = completed.mode;
 
         let place = match (places.as_slice(), &text) {
@@ -280,8 +288,9 @@ impl Transcript {
             if let Some(kept) = part.body.text_mut() {
                 kept.set(text.text, limit);
             }
-            if let (Some(kept), Some(whole)) = (part.body.text_part_mut(), &text.spilled) {
-                kept.content_ref = Some(whole.id.clone());
+            if let Some(kept) = part.body.text_part_mut() {
+                kept.content_ref = text.spilled.as_ref().map(|whole| whole.id.clone());
+                kept.shortened = text.spilled.is_some();
             }
         });
     }
@@ -369,6 +378,15 @@ impl<'a> Stated<'a> {
         Self { text, spilled }
     }
 
+    /// The text of a message that is given in parts, of which one may be shortened.
+    fn of_parts(recorded: &RecordedEvent, text: &'a str) -> Self {
+        let spilled = spilled_under(recorded, "/parts").map(|part| event_spine::Ref {
+            size_bytes: None, // of one part, not of the text
+            ..part
+        });
+        Self { text, spilled }
+    }
+
     pub(super) const fn whole(text: &'a str) -> Self {
         Self {
             text,
@@ -388,7 +406,10 @@ impl<'a> Stated<'a> {
     fn compared_with(&self, streamed: &Text) -> Reconciliation {
         let same = match &self.spilled {
             None => streamed.is(self.text),
-            Some(whole) => whole.size_bytes == Some(streamed.len()),
+            Some(whole) => match whole.size_bytes {
+                Some(size) => size == streamed.len(),
+                None => return Reconciliation::Unknown,
+            },
         };
         if same {
             return Reconciliation::Confirm;
