@@ -8,4 +8,5 @@ mod follow;
 mod golden;
 mod journal;
 mod lock;
+mod space;
 mod torn;
