@@ -42,6 +42,9 @@ enum Command {
         /// `barrier`, or `relaxed` for a control that must lose facts.
         #[arg(long)]
         sync: String,
+        /// Size of a segment.
+        #[arg(long)]
+        segment_kib: u64,
     },
     /// Check a data folder against what was acknowledged; `cargo xtask powerloss` starts it.
     #[command(hide = true)]
@@ -59,7 +62,11 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Run(options) => run::run(&options),
         Command::Child(child) => child.run(),
-        Command::Write { dir, sync } => powerloss::write(&dir, &sync),
+        Command::Write {
+            dir,
+            sync,
+            segment_kib,
+        } => powerloss::write(&dir, &sync, segment_kib * 1024),
         Command::Check { dir, acknowledged } => powerloss::check(&dir, &acknowledged),
     }
 }

@@ -18,13 +18,15 @@ const WRITERS: u64 = 8;
 
 /// Appends from several writers until killed; prints a line after each acknowledgement of a barrier fact:
 /// session, sequence, chain value.
-pub(crate) fn write(dir: &Path, sync: &str) -> Result<()> {
+pub(crate) fn write(dir: &Path, sync: &str, segment_bytes: u64) -> Result<()> {
     let policy = match sync {
         "barrier" => SyncPolicy::Barrier,
         "relaxed" => SyncPolicy::Relaxed,
         other => bail!("`--sync` is `barrier` or `relaxed`, not `{other}`"),
     };
-    let log = EventLog::open(dir, options(policy))?;
+    let mut options = options(policy);
+    options.segment_bytes = segment_bytes;
+    let log = EventLog::open(dir, options)?;
     let out = Arc::new(Mutex::new(std::io::stdout()));
     let threads: Vec<_> = (1..=WRITERS)
         .map(|session| {

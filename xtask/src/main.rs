@@ -21,6 +21,7 @@ mod rust_source;
 mod tidy;
 mod typescript;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -64,6 +65,9 @@ enum Task {
         /// How many times.
         #[arg(long, default_value_t = 10)]
         runs: u32,
+        /// Use this build of the program in `benches/` instead of making one.
+        #[arg(long)]
+        program: Option<PathBuf>,
     },
     /// Compile the TypeScript types with `tsc --strict`.
     Typescript,
@@ -89,7 +93,7 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Tidy => tidy::run(&repo),
         Task::Layering => layering::run(&repo),
         Task::Bench { arguments } => bench::run(&repo, &arguments),
-        Task::Powerloss { runs } => powerloss::run(&repo, runs),
+        Task::Powerloss { runs, program } => powerloss::run(&repo, runs, program),
         Task::Typescript => typescript::run(&repo),
     }
 }

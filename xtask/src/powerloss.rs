@@ -19,23 +19,17 @@ use crate::repo::Repo;
 const IMAGE_BYTES: u64 = 1 << 30;
 
 /// Runs the test so many times, then the controls.
-pub(crate) fn run(repo: &Repo, runs: u32) -> Result<()> {
+pub(crate) fn run(repo: &Repo, runs: u32, program: Option<PathBuf>) -> Result<()> {
     can_run()?;
-    let mut cargo = command::cargo();
-    cargo.current_dir(&repo.root).args([
-        "build",
-        "--release",
-        "--locked",
-        "--manifest-path",
-        "benches/Cargo.toml",
-    ]);
-    command::run(&mut cargo, "The writer and the check are in `benches/`.")?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| repo.root.join("benches/target"), PathBuf::from);
-    let bench = target.join("release/bench");
+    let bench = match program {
+        Some(program) => program,
+        None => build(repo, &target)?,
+    };
     let home = target.join("powerloss");
     for number in 1..=runs {
-        let outcome = one_run(&bench, &home, pause(number), "barrier")?;
+        let outcome = one_run(&bench, &home, number, "barrier")?;
         match outcome {
             Outcome::Whole(text) => println!("run {number} of {runs}: {text}"),
             Outcome::Lost(text) => bail!("run {number}: {text}"),
@@ -43,7 +37,7 @@ pub(crate) fn run(repo: &Repo, runs: u32) -> Result<()> {
     }
     let mut lost = 0;
     for number in 1..=CONTROLS {
-        match one_run(&bench, &home, pause(number), "relaxed")? {
+        match one_run(&bench, &home, number, "relaxed")? {
             Outcome::Whole(text) => {
                 println!("control {number} of {CONTROLS}: nothing lost ({text})")
             }
@@ -60,6 +54,20 @@ pub(crate) fn run(repo: &Repo, runs: u32) -> Result<()> {
         "{runs} power losses, no acknowledged fact lost; {lost} of {CONTROLS} controls without sync lost some"
     );
     Ok(())
+}
+
+/// Builds the program that has the writer and the check.
+fn build(repo: &Repo, target: &Path) -> Result<PathBuf> {
+    let mut cargo = command::cargo();
+    cargo.current_dir(&repo.root).args([
+        "build",
+        "--release",
+        "--locked",
+        "--manifest-path",
+        "benches/Cargo.toml",
+    ]);
+    command::run(&mut cargo, "The writer and the check are in `benches/`.")?;
+    Ok(target.join("release/bench"))
 }
 
 /// Runs without sync.
@@ -103,7 +111,7 @@ enum Outcome {
     Lost(String),
 }
 
-fn one_run(bench: &Path, home: &Path, pause: Duration, sync: &str) -> Result<Outcome> {
+fn one_run(bench: &Path, home: &Path, number: u32, sync: &str) -> Result<Outcome> {
     let _ = fs::remove_dir_all(home);
     fs::create_dir_all(home)?;
     let (image, copy) = (home.join("disk.img"), home.join("copy.img"));
@@ -112,8 +120,17 @@ fn one_run(bench: &Path, home: &Path, pause: Duration, sync: &str) -> Result<Out
     quiet(Command::new("mkfs.ext4").arg("-q").arg(&image))?;
     {
         let disk = Mount::of(&image, &home.join("disk"))?;
-        let mut writer = Writer::start(bench, &disk.0.join("data"), &acknowledged, sync)?;
-        std::thread::sleep(pause);
+        // Every other run seals segments and writes the index all the time, the others hardly ever.
+        let segment_kib = if number.is_multiple_of(2) {
+            256
+        } else {
+            64 * 1024
+        };
+        let mut start = Command::new(bench);
+        start.arg("write").arg("--dir").arg(disk.0.join("data"));
+        start.args(["--sync", sync, "--segment-kib", &segment_kib.to_string()]);
+        let mut writer = Writer::start(&mut start, &acknowledged)?;
+        std::thread::sleep(pause(number));
         writer.stop()?;
         // The file, not the mounted files: what the device has, and nothing that only the cache has.
         quiet(
@@ -131,9 +148,17 @@ fn one_run(bench: &Path, home: &Path, pause: Duration, sync: &str) -> Result<Out
         .arg(disk.0.join("data"))
         .arg("--acknowledged")
         .arg(&acknowledged)
+        .env("RUST_BACKTRACE", "0")
         .output()
         .context("starting the check")?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().replace('\n', " ");
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        text.lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("Error: ")
+            .to_owned()
+    };
     Ok(if check.status.success() {
         Outcome::Whole(text(&check.stdout))
     } else {
@@ -167,12 +192,8 @@ impl Drop for Mount {
 struct Writer(Child);
 
 impl Writer {
-    fn start(bench: &Path, dir: &Path, acknowledged: &Path, sync: &str) -> Result<Self> {
-        let child = Command::new(bench)
-            .arg("write")
-            .arg("--dir")
-            .arg(dir)
-            .args(["--sync", sync])
+    fn start(command: &mut Command, acknowledged: &Path) -> Result<Self> {
+        let child = command
             .stdin(Stdio::null())
             .stdout(File::create(acknowledged)?)
             .spawn()

@@ -73,9 +73,7 @@ fn function_below<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut in_attribute = false;
     for line in lines {
         let line = line.trim();
-        if in_attribute {
-            in_attribute = !line.ends_with(']');
-        } else if line.starts_with("#[") {
+        if in_attribute || line.starts_with("#[") {
             in_attribute = !line.ends_with(']');
         } else if !line.starts_with("//") {
             let after = line
