@@ -14,6 +14,7 @@ fn recordings() -> Vec<(String, Format, Vec<u8>)> {
     let mut found = Vec::new();
     for (folder, format) in [
         ("ag-ui", Format::AgUi),
+        ("codex", Format::Codex),
         ("runtime-event", Format::RuntimeEvent),
     ] {
         let Ok(files) = std::fs::read_dir(fixtures().join(folder)) else {
@@ -147,7 +148,7 @@ fn check_drafts(name: &str, drafts: &[SessionDraft]) {
 }
 
 /// Nothing is open at the end but what waits for somebody.
-fn check_closed(name: &str, drafts: &[SessionDraft]) {
+fn check_closed(name: &str, format: Format, drafts: &[SessionDraft]) {
     let mut open = Open::default();
     for made in drafts {
         open.take(made);
@@ -156,6 +157,8 @@ fn check_closed(name: &str, drafts: &[SessionDraft]) {
         .entities
         .iter()
         .filter(|(_, turn)| !open.waiting.contains(*turn))
+        // An agent of Codex goes on in a file of its own; the end of this one says nothing about it.
+        .filter(|((entity, _), _)| format != Format::Codex || *entity != "subagent")
         .collect();
     assert!(left.is_empty(), "{name}: still open: {left:?}");
 }
@@ -195,7 +198,7 @@ fn cut_anywhere_everything_is_closed_and_placed() {
                 let name = format!("{name} cut behind frame {cut}");
                 let drafts = drafts_of(*format, &frames[..cut], end);
                 check_drafts(&name, &drafts);
-                check_closed(&name, &drafts);
+                check_closed(&name, *format, &drafts);
             }
         }
     }
@@ -281,7 +284,7 @@ proptest! {
         let drafts = drafts_of(*format, &frames, EndOfInput::Cut);
         if is_foreign(*format) {
             check_drafts(name, &drafts);
-            check_closed(name, &drafts);
+            check_closed(name, *format, &drafts);
         }
     }
 

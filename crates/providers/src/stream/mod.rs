@@ -13,6 +13,7 @@
 //! Next: [`Pipeline`], which is what a program calls; then [`runtime_event`], the simplest adapter.
 
 pub mod ag_ui;
+pub mod codex;
 mod draft;
 mod error;
 pub mod frames;
@@ -109,13 +110,15 @@ pub trait StreamAdapter: Send {
 pub enum Format {
     /// RuntimeEvents in their own JSON form.
     RuntimeEvent,
+    /// Rollout files of Codex.
+    Codex,
     /// Event streams of AG-UI 1.0 and 0.x.
     AgUi,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::RuntimeEvent, Self::AgUi];
+    pub const ALL: &'static [Self] = &[Self::RuntimeEvent, Self::Codex, Self::AgUi];
 
     /// How much of the input [`Format::detect`] needs at most, in bytes. More does not hurt.
     pub const HEAD: usize = 64 * 1024;
@@ -125,6 +128,7 @@ impl Format {
     pub const fn name(self) -> &'static str {
         match self {
             Self::RuntimeEvent => "runtime-event",
+            Self::Codex => "codex",
             Self::AgUi => "ag-ui",
         }
     }
@@ -155,6 +159,7 @@ impl Format {
     fn recognises(self, frame: &serde_json::Value) -> bool {
         match self {
             Self::RuntimeEvent => runtime_event::recognises(frame),
+            Self::Codex => codex::recognises(frame),
             Self::AgUi => ag_ui::recognises(frame),
         }
     }
@@ -171,6 +176,7 @@ impl std::fmt::Display for Format {
 pub fn adapter(format: Format, context: AdapterContext) -> Box<dyn StreamAdapter> {
     match format {
         Format::RuntimeEvent => Box::new(runtime_event::RuntimeEvents::new(context)),
+        Format::Codex => Box::new(codex::Codex::new(context)),
         Format::AgUi => Box::new(ag_ui::AgUi::new(context)),
     }
 }

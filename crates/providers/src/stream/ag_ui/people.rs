@@ -100,6 +100,12 @@ pub(super) fn require(cx: &mut Cx<'_>, asked: Vec<Asked>) {
             .id
             .clone()
             .unwrap_or_else(|| format!("{}#{nth}", cx.run.key));
+        if cx
+            .turn()
+            .is_some_and(|turn| turn.actions.contains_key(&key))
+        {
+            continue; // told twice
+        }
         let id = fresh_id(cx, &key);
         let open_tool = asked.tool.as_ref().and_then(|tool| {
             let tool = cx.turn()?.tools.get(tool)?;

@@ -1,0 +1,142 @@
+//! Owns approvals, as far as a rollout has them: what was asked. What was answered follows from what then happened.
+
+use event_spine::event::family::lifecycle::RunStatus;
+use event_spine::event::family::policy::{ActionCancelled, ActionRequired, ActionResolved};
+use event_spine::event::value::ToolStatus;
+use event_spine::{ActionId, JsonText, Scope};
+use serde_json::Value;
+
+use super::cx::Cx;
+use super::frame::{given, json, list, owned, text};
+use super::state::{action_id, tool_call_id};
+use super::{tools, turn};
+
+/// `exec_approval_request`, `apply_patch_approval_request`, `request_user_input`, `elicitation_request` and the like.
+pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
+    turn::ensure(cx);
+    let call = text(payload, "call_id").or_else(|| text(payload, "approval_id"));
+    let key = call
+        .or_else(|| text(payload, "id"))
+        .map_or_else(|| cx.place.key.clone(), str::to_owned);
+    if cx
+        .turn()
+        .is_some_and(|turn| turn.actions.contains_key(&key))
+    {
+        return;
+    }
+    let id = action_id(&key);
+    let (action_type, tool_name) = match kind {
+        "exec_approval_request" => ("tool_permission", Some("exec_command")),
+        "apply_patch_approval_request" => ("tool_permission", Some("apply_patch")),
+        "request_permissions" => ("approval", None),
+        "elicitation_request" => ("elicitation", None),
+        _ => ("question", None),
+    };
+    let questions = list(payload, "questions");
+    let action = ActionRequired {
+        action_type: action_type.to_owned(),
+        title: questions.first().and_then(|q| owned(q, "question")),
+        reason: owned(payload, "reason").or_else(|| owned(payload, "message")),
+        tool_name: tool_name.map(str::to_owned),
+        arguments: arguments(payload),
+        arguments_hash: None,
+        risk: None,
+        choices: Vec::new(),
+        response_schema: None,
+        expires_at: None,
+        rule_id: None,
+    };
+    let scope = scope(cx, &key, &id);
+    cx.emit(scope, &action);
+    if let Some(turn) = cx.turn() {
+        turn.actions.insert(key, id);
+    }
+    phase(cx, "waiting", "approval");
+}
+
+/// What is to be done, without what only ties it to its call.
+fn arguments(payload: &Value) -> Option<JsonText> {
+    let mut asked = payload.clone();
+    if let Value::Object(members) = &mut asked {
+        for name in ["type", "call_id", "turn_id", "approval_id", "reason"] {
+            members.shift_remove(name);
+        }
+    }
+    json(&asked).or_else(|| given(payload, "command"))
+}
+
+fn scope(cx: &Cx<'_>, key: &str, id: &ActionId) -> Scope {
+    let mut scope = cx.step_scope();
+    if let Some(tool) = tools::scope_of(cx, key) {
+        scope.step_id = tool.step_id;
+        scope.tool_call_id = Some(tool_call_id(key));
+    }
+    scope.action_id = Some(id.clone());
+    scope
+}
+
+pub(super) fn phase(cx: &mut Cx<'_>, phase: &str, detail: &str) {
+    let payload = RunStatus {
+        phase: phase.to_owned(),
+        from: None,
+        title: None,
+        attempt: None,
+        detail: Some(detail.to_owned()),
+    };
+    let scope = cx.thread.scope();
+    cx.emit(scope, &payload);
+}
+
+/// The call began to run, so it was allowed.
+pub(super) fn began(cx: &mut Cx<'_>, call: &str) {
+    resolve(cx, call, "approve", Some("approved"));
+}
+
+/// The call ended: if it was refused, that was the answer; if it ran, it was allowed.
+pub(super) fn settled(cx: &mut Cx<'_>, call: &str, status: ToolStatus) {
+    match status {
+        ToolStatus::Rejected | ToolStatus::Denied => resolve(cx, call, "reject", Some("rejected")),
+        ToolStatus::Succeeded | ToolStatus::PartialSucceeded | ToolStatus::Failed => {
+            resolve(cx, call, "approve", Some("approved"));
+        }
+        ToolStatus::Cancelled
+        | ToolStatus::TimedOut
+        | ToolStatus::Interrupted
+        | ToolStatus::Unknown => resolve(cx, call, "unknown", None),
+    }
+}
+
+fn resolve(cx: &mut Cx<'_>, call: &str, decision: &str, resolved_as: Option<&str>) {
+    let Some(id) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
+        return;
+    };
+    let payload = ActionResolved {
+        decision: decision.to_owned(),
+        resolved_as: resolved_as.map(str::to_owned),
+        source: None,
+        decided_by: None,
+        remember_scope: None,
+        response: None,
+        edited_arguments: None,
+        reason: None,
+    };
+    let scope = scope(cx, call, &id);
+    cx.emit_synthetic(scope, &payload);
+    phase(cx, "running", "answered");
+}
+
+/// Questions that are open when a turn ends.
+pub(super) fn cancel_open(cx: &mut Cx<'_>) {
+    let open = cx
+        .turn()
+        .map(|turn| std::mem::take(&mut turn.actions))
+        .unwrap_or_default();
+    for (key, id) in open {
+        let payload = ActionCancelled {
+            reason: Some("turn_ended".to_owned()),
+            cancelled_by: None,
+        };
+        let scope = scope(cx, &key, &id);
+        cx.emit_synthetic(scope, &payload);
+    }
+}

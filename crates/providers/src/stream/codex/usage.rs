@@ -1,0 +1,90 @@
+//! Owns tokens. Running totals are not added up: of each model call its own number is told, once.
+
+use event_spine::event::family::diagnostics::UsageUpdated;
+use event_spine::event::value::UsageSource;
+use serde_json::Value;
+
+use super::cx::Cx;
+use super::frame::number;
+use super::turn;
+
+/// `token_usage_record`: the tokens of one model call.
+pub(super) fn record(cx: &mut Cx<'_>, payload: &Value) {
+    cx.thread.usage.by_call = true;
+    if let Some(usage) = payload.get("usage") {
+        tell(cx, usage, payload.get("thread_token_usage"));
+    }
+}
+
+/// `token_count`: the last call and the running total. It is repeated when nothing was used.
+pub(super) fn count(cx: &mut Cx<'_>, payload: &Value) {
+    let Some(info) = payload.get("info").filter(|info| !info.is_null()) else {
+        return;
+    };
+    let total = info.get("total_token_usage");
+    let seen = &mut cx.thread.usage;
+    if seen.by_call || (total.is_some() && seen.last_total.as_ref() == total) {
+        return;
+    }
+    seen.last_total = total.cloned();
+    let Some(last) = info.get("last_token_usage") else {
+        return;
+    };
+    // A context that is declared full counts as total tokens of nothing.
+    let used =
+        number(last, "input_tokens").unwrap_or(0) + number(last, "output_tokens").unwrap_or(0);
+    if used > 0 {
+        let last = last.clone();
+        let total = total.cloned();
+        tell(cx, &last, total.as_ref());
+    }
+}
+
+fn tell(cx: &mut Cx<'_>, usage: &Value, total: Option<&Value>) {
+    turn::ensure(cx);
+    let input = number(usage, "input_tokens");
+    let output = number(usage, "output_tokens");
+    let observed = |n: Option<u64>| n.map(|_| UsageSource::Observed);
+    let payload = UsageUpdated {
+        input_tokens: input,
+        output_tokens: output,
+        input_source: observed(input),
+        output_source: observed(output),
+        cached_input_tokens: number(usage, "cached_input_tokens"),
+        cache_write_tokens: number(usage, "cache_write_input_tokens"),
+        reasoning_tokens: number(usage, "reasoning_output_tokens"),
+        has_unknown_usage: false,
+        session_input_tokens: total.and_then(|t| number(t, "input_tokens")),
+        session_output_tokens: total.and_then(|t| number(t, "output_tokens")),
+        model: cx.thread.model.clone(),
+        provider: cx.thread.provider.clone(),
+    };
+    let scope = cx.step_scope();
+    cx.emit(scope, &payload);
+    if let Some(turn) = cx.turn() {
+        turn.counted = true;
+    }
+}
+
+/// A turn in which the model spoke and no tokens were told.
+pub(super) fn missing(cx: &mut Cx<'_>) {
+    if !cx.turn().is_some_and(|turn| turn.spoke && !turn.counted) {
+        return;
+    }
+    let payload = UsageUpdated {
+        input_tokens: None,
+        output_tokens: None,
+        input_source: None,
+        output_source: None,
+        cached_input_tokens: None,
+        cache_write_tokens: None,
+        reasoning_tokens: None,
+        has_unknown_usage: true,
+        session_input_tokens: None,
+        session_output_tokens: None,
+        model: cx.thread.model.clone(),
+        provider: cx.thread.provider.clone(),
+    };
+    let scope = cx.thread.scope();
+    cx.emit_synthetic(scope, &payload);
+}
