@@ -46,14 +46,15 @@ pub fn dot(graph: &ExecutionGraph) -> String {
 }
 
 fn label(node: &Node, status: Status) -> String {
+    let word = super::status_word(node.kind(), status);
     let title = if node.title.is_empty() {
         node.kind().label()
     } else {
         node.title.as_str()
     };
     match node.input.as_deref().or(node.output.as_deref()) {
-        Some(more) if more != title => format!("{title}\n{}\n{status}", short(more)),
-        _ => format!("{title}\n{status}"),
+        Some(more) if more != title => format!("{title}\n{}\n{}", short(more), word),
+        _ => format!("{title}\n{word}"),
     }
 }
 
@@ -106,6 +107,7 @@ fn quoted(text: &str) -> String {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
+            c if super::turns_text(c) => {}
             c if c.is_control() => out.push('\u{FFFD}'),
             c => out.push(c),
         }

@@ -69,7 +69,7 @@ fn label(node: &Node, status: Status) -> String {
         out.push_str("<br>");
         out.push_str(&escaped(more, 48));
     }
-    let _ = write!(out, "<br>{status}");
+    let _ = write!(out, "<br>{}", super::status_word(node.kind(), status));
     out
 }
 
@@ -83,6 +83,8 @@ fn escaped(text: &str, most: usize) -> String {
         }
         if c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | ':' | '/' | '-' | '_' | '…') {
             out.push(c);
+        } else if super::turns_text(c) {
+            continue;
         } else if c.is_control() {
             out.push(' ');
         } else {

@@ -199,8 +199,8 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Appends a text to XML: markup escaped, characters that XML does not allow replaced, invisible characters that turn
-/// the direction of text left out, since they can make a picture say something else than the log.
+/// Appends a text to XML: markup escaped, characters that XML does not allow replaced, characters that turn the
+/// direction of text left out.
 pub(super) fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -210,7 +210,7 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {}
+            c if super::turns_text(c) => {}
             '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
             c if c.is_control() => out.push('\u{FFFD}'),
             c => out.push(c),

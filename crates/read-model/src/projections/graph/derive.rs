@@ -82,19 +82,7 @@ impl ExecutionGraph {
     /// Works out what follows from the nodes.
     #[must_use]
     pub fn derive(&self) -> Derived {
-        let mut below: HashMap<&NodeId, Below> = HashMap::with_capacity(self.len());
-        let mut by_id = HashMap::with_capacity(self.len());
-        let mut whole = Below::default();
-        for node in self.deepest_first() {
-            let mine = below.remove(&node.id).unwrap_or_default();
-            let figures = figures(node, &mine);
-            by_id.insert(node.id.clone(), figures);
-            let parent = node.parent.as_ref().filter(|id| self.node(id).is_some());
-            match parent {
-                Some(parent) => below.entry(parent).or_default().take(node, &mine, &figures),
-                None => whole.take(node, &mine, &figures),
-            }
-        }
+        let (by_id, whole) = roll_up(self.nodes().collect());
         let total = Figures {
             status: self.overall(&by_id),
             rolled_up: known(whole.lane.plus(whole.agents)),
@@ -107,37 +95,61 @@ impl ExecutionGraph {
         Derived { by_id, total }
     }
 
-    /// Parts before the whole.
-    fn deepest_first(&self) -> Vec<&Node> {
-        let mut depths: HashMap<&NodeId, usize> = HashMap::with_capacity(self.len());
-        for node in self.nodes() {
-            let mut path = vec![node];
-            let mut depth = 0;
-            while let Some(parent) = path.last().and_then(|n| n.parent.as_ref()) {
-                match (depths.get(parent), self.node(parent)) {
-                    (Some(known), _) => {
-                        depth = known + 1;
-                        break;
-                    }
-                    (None, Some(parent)) => path.push(parent),
-                    (None, None) => break,
-                }
-            }
-            for (up, node) in path.iter().rev().enumerate() {
-                depths.insert(&node.id, depth + up);
-            }
-        }
-        let mut nodes: Vec<&Node> = self.nodes().collect();
-        nodes.sort_by_key(|node| std::cmp::Reverse(depths.get(&node.id).copied().unwrap_or(0)));
-        nodes
-    }
-
     /// The status of the session: of its newest main turn, or of what is there instead.
     fn overall(&self, by_id: &HashMap<NodeId, Figures>) -> Status {
         let turn = self.bands.back().or(self.summaries.back());
         let node = turn.or(self.primary.as_ref()).and_then(|id| by_id.get(id));
         node.map_or(Status::Unknown, |figures| figures.status)
     }
+}
+
+/// What follows for some nodes, each with those of its parts that are among them.
+pub(super) fn derive_some(nodes: Vec<&Node>) -> HashMap<NodeId, Figures> {
+    roll_up(nodes).0
+}
+
+fn roll_up(nodes: Vec<&Node>) -> (HashMap<NodeId, Figures>, Below) {
+    let mut below: HashMap<&NodeId, Below> = HashMap::with_capacity(nodes.len());
+    let mut by_id = HashMap::with_capacity(nodes.len());
+    let mut whole = Below::default();
+    let names: HashMap<&NodeId, &Node> = nodes.iter().map(|node| (&node.id, *node)).collect();
+    for node in deepest_first(nodes, &names) {
+        let mine = below.remove(&node.id).unwrap_or_default();
+        let figures = figures(node, &mine);
+        match node.parent.as_ref().filter(|id| names.contains_key(id)) {
+            Some(parent) => below.entry(parent).or_default().take(node, &mine, &figures),
+            None => whole.take(node, &mine, &figures),
+        }
+        by_id.insert(node.id.clone(), figures);
+    }
+    (by_id, whole)
+}
+
+/// Parts before their whole, and equals in the order given.
+fn deepest_first<'a>(
+    mut nodes: Vec<&'a Node>,
+    names: &HashMap<&NodeId, &'a Node>,
+) -> Vec<&'a Node> {
+    let mut depths: HashMap<&NodeId, usize> = HashMap::with_capacity(nodes.len());
+    for node in &nodes {
+        let mut path = vec![*node];
+        let mut depth = 0;
+        while let Some(parent) = path.last().and_then(|n| n.parent.as_ref()) {
+            match (depths.get(parent), names.get(parent)) {
+                (Some(known), _) => {
+                    depth = known + 1;
+                    break;
+                }
+                (None, Some(parent)) => path.push(parent),
+                (None, None) => break,
+            }
+        }
+        for (up, node) in path.iter().rev().enumerate() {
+            depths.insert(&node.id, depth + up);
+        }
+    }
+    nodes.sort_by_key(|node| std::cmp::Reverse(depths.get(&node.id).copied().unwrap_or(0)));
+    nodes
 }
 
 fn figures(node: &Node, below: &Below) -> Figures {

@@ -3,41 +3,41 @@
 //! What is still open is not folded while there is something else to fold: an approval that waits, an agent that runs.
 //! Artifacts, evidence and tasks outlive their turn; they have a limit of their own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use super::node::{Counts, EdgeKind, Folded, Node, NodeId, NodeKind};
-use super::state::{ExecutionGraph, GraphLimits, may_stay_open};
-
-const LIMITS: GraphLimits = GraphLimits::STANDARD;
+use super::derive::derive_some;
+use super::node::{Counts, Folded, Node, NodeId, NodeKind};
+use super::state::{ExecutionGraph, may_stay_open};
 
 impl ExecutionGraph {
     /// Brings the graph back within its limits.
     pub(super) fn fold(&mut self) {
-        while self.bands.len() > LIMITS.full_turns {
-            let settled = self
+        while self.bands.len() > self.limits.full_turns {
+            let settled = |id| self.nodes.get(id).is_none_or(|turn| turn.settled);
+            let oldest = self
                 .bands
                 .iter()
-                .position(|id| self.nodes.get(id).is_none_or(|n| n.settled));
-            let forced = self.bands.len() > 2 * LIMITS.full_turns;
-            let newest = self.bands.len() - 1;
-            match settled.filter(|at| *at < newest).or(forced.then_some(0)) {
+                .position(settled)
+                .filter(|at| at + 1 < self.bands.len());
+            let forced = self.bands.len() > 2 * self.limits.full_turns;
+            match oldest.or(forced.then_some(0)) {
                 Some(at) => self.collapse_at(at),
                 None => break,
             }
         }
-        if self.newest_band_nodes > LIMITS.nodes_per_turn {
+        if self.newest_band_nodes > self.limits.nodes_per_turn {
             self.fold_newest_band();
         }
-        if self.products.len() > LIMITS.products {
+        if self.products.len() > self.limits.products {
             self.fold_products();
         }
-        while self.nodes.len() > LIMITS.nodes && self.bands.len() > 1 {
+        while self.nodes.len() > self.limits.nodes && self.bands.len() > 1 {
             self.collapse_at(0);
         }
-        if self.nodes.len() > LIMITS.nodes {
-            self.fold_unplaced();
+        if self.nodes.len() > self.limits.nodes {
+            self.fold_outside_turns();
         }
-        while self.summaries.len() > LIMITS.summary_turns {
+        while self.summaries.len() > self.limits.summary_turns {
             self.merge_oldest_summary();
         }
     }
@@ -49,39 +49,32 @@ impl ExecutionGraph {
         };
         self.summaries.push_back(turn.clone());
         let newest = self.bands.back().cloned();
-        let members: Vec<NodeId> = self
-            .nodes
-            .iter()
-            .filter(|node| node.band.as_ref() == Some(&turn) && node.id != turn)
-            .map(|node| node.id.clone())
-            .collect();
-        let running: HashSet<NodeId> = members
-            .iter()
-            .filter(|id| id.kind() == NodeKind::Subagent)
-            .filter(|id| self.nodes.get(id).is_some_and(|node| !node.settled))
-            .cloned()
-            .collect();
         let mut gone = Vec::new();
-        for id in members {
+        let mut stays: HashSet<NodeId> = HashSet::new();
+        for id in self.nodes.subtree(&turn).into_iter().skip(1) {
             let Some(node) = self.nodes.get(&id) else {
                 continue;
             };
-            let in_running =
-                running.contains(&id) || running.iter().any(|a| self.is_below(node, a));
-            let waits = node.kind() == NodeKind::Action && !node.settled;
-            let stays = in_running || waits || is_product(node.kind());
-            if !stays {
-                gone.push(id);
+            let goes_on = node
+                .parent
+                .as_ref()
+                .is_some_and(|whole| stays.contains(whole));
+            let running = node.kind() == NodeKind::Subagent && !node.settled && newest.is_some();
+            if goes_on || running {
+                if let Some(node) = self.nodes.get_mut(&id) {
+                    node.band.clone_from(&newest); // it goes on, so it is shown where it goes on
+                }
+                if !goes_on {
+                    self.nodes.set_parent(&id, newest.as_ref());
+                }
+                stays.insert(id);
                 continue;
             }
-            let top = !in_running || running.contains(&id);
-            if let Some(node) = self.nodes.get_mut(&id) {
-                if in_running {
-                    node.band = newest.clone(); // it goes on, so it is shown where it goes on
-                }
-                if top {
-                    node.parent = Some(turn.clone());
-                }
+            let waits = node.kind() == NodeKind::Action && !node.settled;
+            if waits || is_product(node.kind()) {
+                self.nodes.set_parent(&id, Some(&turn));
+            } else {
+                gone.push(id);
             }
         }
         self.fold_into(&turn, &gone);
@@ -97,71 +90,76 @@ impl ExecutionGraph {
         let Some(band) = self.bands.back().cloned() else {
             return;
         };
-        let keep = LIMITS.nodes_per_turn / 4 * 3;
-        self.fold_units(keep, false, |node| {
-            node.band.as_ref() == Some(&band) && node.id != band
-        });
-        self.recount_newest_band();
-        if self.newest_band_nodes > LIMITS.nodes_per_turn {
-            self.fold_units(keep, true, |node| {
-                node.band.as_ref() == Some(&band) && node.id != band
-            });
-            self.recount_newest_band();
+        for force in [false, true] {
+            if self.newest_band_nodes > self.limits.nodes_per_turn {
+                let scope = self.nodes.subtree(&band).into_iter().skip(1).collect();
+                self.fold_units(self.limits.nodes_per_turn / 4 * 3, force, scope);
+                self.recount_newest_band();
+            }
         }
     }
 
     /// Folds what stands outside all turns.
-    fn fold_unplaced(&mut self) {
-        let keep = LIMITS.nodes / 2;
+    fn fold_outside_turns(&mut self) {
         for force in [false, true] {
-            if self.nodes.len() > LIMITS.nodes {
-                self.fold_units(keep, force, |node| {
-                    node.band.is_none()
-                        && !is_product(node.kind())
-                        && node.kind() != NodeKind::Thread
-                });
+            if self.nodes.len() <= self.limits.nodes {
+                break;
             }
+            let outside = |n: &&Node| {
+                n.band.is_none() && !is_product(n.kind()) && n.kind() != NodeKind::Thread
+            };
+            let scope = self
+                .nodes
+                .iter()
+                .filter(outside)
+                .map(|n| n.id.clone())
+                .collect();
+            self.fold_units(self.limits.nodes / 2, force, scope);
         }
         self.recount_newest_band();
     }
 
     /// Folds whole units (a step, a call without step, a sub-agent with its lane), oldest first, until `keep` of the
-    /// nodes in scope are left. Without `force` a unit with something open in it stays.
-    fn fold_units(&mut self, keep: usize, force: bool, in_scope: impl Fn(&Node) -> bool) {
-        let scope: Vec<&Node> = self.nodes.iter().filter(|node| in_scope(node)).collect();
+    /// nodes in `scope` are left. Without `force` a unit with something open in it stays.
+    fn fold_units(&mut self, keep: usize, force: bool, mut scope: Vec<NodeId>) {
         let mut excess = scope.len().saturating_sub(keep);
-        let units: Vec<NodeId> = scope
-            .iter()
-            .filter(|n| is_unit(n.kind()))
-            .map(|n| n.id.clone())
-            .collect();
-        let children = self.children();
-        let mut going: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        scope.retain(|id| is_unit(id.kind()));
+        scope.sort_by_key(|id| self.nodes.get(id).map(|node| node.first_sequence));
+        let mut going: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         let mut taken: HashSet<NodeId> = HashSet::new();
-        for unit in units {
+        for unit in scope {
             if excess == 0 {
                 break;
             }
-            let parent = self.nodes.get(&unit).and_then(|node| node.parent.clone());
-            let Some(parent) = parent.filter(|_| !taken.contains(&unit)) else {
+            let whole = self.nodes.get(&unit).and_then(|node| node.parent.clone());
+            let Some(whole) = whole.filter(|_| !taken.contains(&unit)) else {
                 continue;
             };
-            let members = subtree_ids(&children, &unit);
+            let mut members = self.nodes.subtree(&unit);
+            members.retain(|id| !is_product(id.kind()) && !taken.contains(id));
             if !force && members.iter().any(|id| self.is_open(id)) {
                 continue;
             }
-            let members: Vec<_> = members
-                .into_iter()
-                .filter(|id| !is_product(id.kind()))
-                .collect();
             excess = excess.saturating_sub(members.len());
             taken.extend(members.iter().cloned());
-            going.entry(parent).or_default().extend(members);
+            going.entry(whole).or_default().extend(members);
         }
-        let mut going: Vec<_> = going.into_iter().collect();
-        going.sort(); // one order in every run
-        for (parent, ids) in going {
-            let earlier = self.earlier_of(&parent);
+        // A whole that goes as well takes its parts with it.
+        let inside: Vec<NodeId> = going
+            .keys()
+            .filter(|whole| taken.contains(whole))
+            .cloned()
+            .collect();
+        for whole in inside {
+            let Some(parts) = going.remove(&whole) else {
+                continue;
+            };
+            if let Some(outer) = going.values_mut().find(|ids| ids.contains(&whole)) {
+                outer.extend(parts);
+            }
+        }
+        for (whole, ids) in going {
+            let earlier = self.earlier_of(&whole);
             self.fold_into(&earlier, &ids);
         }
     }
@@ -192,23 +190,21 @@ impl ExecutionGraph {
 
     /// Drops the products that were not touched for the longest time.
     fn fold_products(&mut self) {
-        let mut by_touch: Vec<(bool, u64, NodeId)> = self
-            .products
-            .iter()
-            .filter_map(|id| self.nodes.get(id))
-            .map(|node| (node.status.is_open(), node.last_sequence, node.id.clone()))
+        let nodes = self.products.iter().filter_map(|id| self.nodes.get(id));
+        let mut by_touch: Vec<(bool, u64, NodeId)> = nodes
+            .map(|n| (n.status.is_open(), n.last_sequence, n.id.clone()))
             .collect();
         by_touch.sort();
-        let children = self.children();
-        let excess = by_touch.len().saturating_sub(LIMITS.products / 4 * 3);
+        let excess = by_touch.len().saturating_sub(self.limits.products / 4 * 3);
         let mut gone: Vec<NodeId> = Vec::new();
+        let mut taken: HashSet<NodeId> = HashSet::new();
         for (_, _, id) in by_touch.into_iter().take(excess) {
-            gone.extend(subtree_ids(&children, &id));
+            let members = self.nodes.subtree(&id).into_iter();
+            gone.extend(members.filter(|id| taken.insert(id.clone())));
         }
         let earlier = self.session_earlier();
         self.fold_into(&earlier, &gone);
-        let nodes = &self.nodes;
-        self.products.retain(|id| nodes.get(id).is_some());
+        self.products.retain(|id| !taken.contains(id));
         self.recount_newest_band();
     }
 
@@ -225,88 +221,73 @@ impl ExecutionGraph {
             return;
         };
         let earlier = self.session_earlier();
-        for node in self
-            .nodes
-            .iter_mut()
-            .filter(|node| node.parent.as_ref() == Some(&turn))
-        {
-            node.parent = Some(earlier.clone());
-        }
-        for node in self
-            .nodes
-            .iter_mut()
-            .filter(|node| node.band.as_ref() == Some(&turn))
-        {
-            node.band = None;
-        }
-        self.fold_into(&earlier, std::slice::from_ref(&turn));
-        self.drop_empty_threads();
-    }
-
-    fn drop_empty_threads(&mut self) {
-        let used: HashSet<NodeId> = self
-            .nodes
-            .iter()
-            .filter_map(|node| node.lane.clone())
-            .collect();
-        let empty: Vec<NodeId> = self
-            .nodes
-            .iter()
-            .filter(|node| node.kind() == NodeKind::Thread && !used.contains(&node.id))
-            .filter(|node| self.primary.as_ref() != Some(&node.id))
-            .map(|node| node.id.clone())
-            .collect();
-        for id in empty {
-            self.nodes.remove(&id);
-        }
-    }
-
-    /// Removes nodes and keeps their counts and tokens at `into`.
-    fn fold_into(&mut self, into: &NodeId, gone: &[NodeId]) {
-        let mut folded = self
-            .nodes
-            .get(into)
-            .and_then(|n| n.folded.as_deref().copied());
-        let sum = folded.get_or_insert_default();
-        self.add_up(gone, sum);
-        let (mut from, mut to) = (u64::MAX, 0);
-        let mut removed = HashSet::with_capacity(gone.len());
-        for id in gone {
-            if let Some(node) = self.nodes.remove(id) {
-                from = from.min(node.first_sequence);
-                to = to.max(node.last_sequence);
-                self.forget(&node.id);
-                removed.insert(node.id);
+        let thread = self.nodes.get(&turn).and_then(|node| node.parent.clone());
+        for id in self.nodes.subtree(&turn).into_iter().skip(1) {
+            let top = self
+                .nodes
+                .get(&id)
+                .is_some_and(|n| n.parent.as_ref() == Some(&turn));
+            if top {
+                self.nodes.set_parent(&id, Some(&earlier));
+            }
+            if let Some(node) = self.nodes.get_mut(&id) {
+                node.band = None;
             }
         }
-        self.open.retain(|id| !removed.contains(id));
+        self.fold_into(&earlier, std::slice::from_ref(&turn));
+        let empty = thread.filter(|id| {
+            let node = self
+                .nodes
+                .get(id)
+                .filter(|node| node.kind() == NodeKind::Thread);
+            node.is_some_and(|node| node.links.parts.is_empty())
+                && self.primary.as_ref() != Some(id)
+        });
+        if let Some(thread) = empty {
+            self.nodes
+                .remove_all(std::slice::from_ref(&thread), &earlier);
+        }
+    }
+
+    /// Removes nodes and keeps their counts and tokens at `into`. What is left of their parts becomes a part of `into`.
+    fn fold_into(&mut self, into: &NodeId, gone: &[NodeId]) {
+        if gone.is_empty() {
+            return;
+        }
+        let mut sum = self
+            .nodes
+            .get(into)
+            .and_then(|n| n.folded.as_deref().copied())
+            .unwrap_or_default();
+        self.add_up(gone, &mut sum);
+        let names: HashSet<&NodeId> = gone.iter().collect();
+        let left: Vec<NodeId> = gone
+            .iter()
+            .filter_map(|id| self.nodes.get(id))
+            .flat_map(|node| node.links.parts.iter())
+            .filter(|part| !names.contains(part))
+            .cloned()
+            .collect();
+        for part in left {
+            self.nodes.set_parent(&part, Some(into));
+        }
+        let removed = self.nodes.remove_all(gone, into);
+        for node in &removed {
+            self.forget(&node.id);
+        }
+        self.open.retain(|id| !names.contains(id));
         if self
             .hot
             .as_ref()
-            .is_some_and(|hot| removed.contains(&hot.node))
+            .is_some_and(|hot| names.contains(&hot.node))
         {
             self.hot = None;
         }
-        for node in self.nodes.iter_mut() {
-            for edge in &mut node.incoming {
-                if edge.kind == EdgeKind::Produced && removed.contains(&edge.from) {
-                    edge.from = into.clone(); // it is still known where it came from, if not which call
-                }
-            }
-            node.incoming.retain(|edge| !removed.contains(&edge.from));
-            node.incoming
-                .dedup_by(|a, b| a.kind == b.kind && a.from == b.from);
-            if node
-                .parent
-                .as_ref()
-                .is_some_and(|parent| removed.contains(parent))
-            {
-                node.parent = Some(into.clone());
-            }
-        }
+        let from = removed.iter().map(|node| node.first_sequence).min();
+        let to = removed.iter().map(|node| node.last_sequence).max();
         if let Some(node) = self.nodes.get_mut(into) {
-            node.folded = folded.map(Box::new);
-            if node.kind() == NodeKind::Earlier && from != u64::MAX {
+            node.folded = Some(Box::new(sum));
+            if let (NodeKind::Earlier, Some(from), Some(to)) = (node.kind(), from, to) {
                 let first = if node.first_sequence == 0 {
                     from
                 } else {
@@ -321,8 +302,9 @@ impl ExecutionGraph {
     /// Adds up counts and tokens of nodes that go together, each figure once.
     fn add_up(&self, gone: &[NodeId], sum: &mut Folded) {
         let going: HashSet<&NodeId> = gone.iter().collect();
-        let derived = self.derive();
-        for node in gone.iter().filter_map(|id| self.nodes.get(id)) {
+        let nodes = || gone.iter().filter_map(|id| self.nodes.get(id));
+        let figures = derive_some(nodes().collect());
+        for node in nodes() {
             sum.counts.add(&Counts::of(node.kind(), node.status));
             if let Some(inner) = &node.folded {
                 sum.counts.add(&inner.counts);
@@ -330,17 +312,16 @@ impl ExecutionGraph {
             let whole_goes = node
                 .parent
                 .as_ref()
-                .is_some_and(|parent| going.contains(parent));
+                .is_some_and(|whole| going.contains(whole));
             if whole_goes {
                 continue; // its tokens are in the figure of the whole
             }
-            let Some(figures) = derived.of(&node.id) else {
-                continue;
-            };
-            let (lane, agents) = figures.for_whole(node.kind());
-            sum.tokens = sum.tokens.plus(lane);
-            sum.agent_tokens = sum.agent_tokens.plus(agents);
-            sum.calls_without_usage += figures.calls_without_usage;
+            if let Some(figures) = figures.get(&node.id) {
+                let (lane, agents) = figures.for_whole(node.kind());
+                sum.tokens = sum.tokens.plus(lane);
+                sum.agent_tokens = sum.agent_tokens.plus(agents);
+                sum.calls_without_usage += figures.calls_without_usage;
+            }
         }
     }
 
@@ -362,37 +343,11 @@ impl ExecutionGraph {
     }
 
     pub(super) fn recount_newest_band(&mut self) {
-        let band = self.bands.back();
-        let in_band = self
-            .nodes
-            .iter()
-            .filter(|node| band.is_some() && node.band.as_ref() == band);
-        self.newest_band_nodes = in_band.count();
+        self.newest_band_nodes = self
+            .bands
+            .back()
+            .map_or(0, |band| self.nodes.subtree(band).len());
     }
-
-    fn children(&self) -> HashMap<NodeId, Vec<NodeId>> {
-        let mut children: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
-        for node in self.nodes.iter() {
-            if let Some(parent) = &node.parent {
-                children
-                    .entry(parent.clone())
-                    .or_default()
-                    .push(node.id.clone());
-            }
-        }
-        children
-    }
-}
-
-/// A node with everything below it.
-fn subtree_ids(children: &HashMap<NodeId, Vec<NodeId>>, top: &NodeId) -> Vec<NodeId> {
-    let mut found = vec![top.clone()];
-    let mut at = 0;
-    while let Some(id) = found.get(at).cloned() {
-        found.extend(children.get(&id).into_iter().flatten().cloned());
-        at += 1;
-    }
-    found
 }
 
 /// What may be folded as a whole.

@@ -1,7 +1,8 @@
 //! Owns the execution graph: what the agents did, as nodes and edges, with status, time and tokens on each.
 //!
 //! The state is bounded: the newest turns in full, older ones as one node each, the oldest as one node together, with
-//! exact counts. What has no known parent stands under an "unplaced" node with a diagnostic; nothing is dropped.
+//! exact counts. Only what has ended is folded, unless a source leaves more open than the limit; what was folded while
+//! it was open and is mentioned again counts twice. What has no known parent stands under an "unplaced" node with a diagnostic; nothing is dropped.
 //!
 //! Next: [`node`], then [`state`], then `apply`, one file per family; `render` draws it.
 

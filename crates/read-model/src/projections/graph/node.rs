@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::table::Links;
+
 macro_rules! kinds {
     ($( $(#[$doc:meta])* $variant:ident = $prefix:literal, $label:literal; )*) => {
         /// What a node stands for.
@@ -540,6 +542,7 @@ pub struct Node {
     pub collapsed: bool,
     pub(super) incoming: Vec<Incoming>,
     pub(super) tail: Option<NodeId>,
+    pub(super) links: Links,
 }
 
 impl Node {
@@ -570,6 +573,7 @@ impl Node {
             collapsed: false,
             incoming: Vec::new(),
             tail: None,
+            links: Links::default(),
             id,
         }
     }

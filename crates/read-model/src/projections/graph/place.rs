@@ -193,9 +193,8 @@ impl ExecutionGraph {
             NodeKind::Thread | NodeKind::Subagent => Some(node.id.clone()),
             _ => node.lane.clone(),
         });
+        self.nodes.set_parent(agent, Some(parent));
         if let Some(node) = self.nodes.get_mut(agent) {
-            node.parent = Some(parent.clone());
-            node.band = band.clone();
             node.lane = lane;
         }
         self.diagnostics.retain(|d| d.node != *agent);
@@ -204,15 +203,9 @@ impl ExecutionGraph {
         self.recount_newest_band();
     }
 
-    /// Writes the band of an agent into everything below it.
+    /// Writes the band of an agent into itself and everything below it.
     fn move_band(&mut self, agent: &NodeId, band: Option<&NodeId>) {
-        let below: Vec<NodeId> = self
-            .nodes
-            .iter()
-            .filter(|node| node.band.as_ref() != band && self.is_below(node, agent))
-            .map(|node| node.id.clone())
-            .collect();
-        for id in below {
+        for id in self.nodes.subtree(agent) {
             if let Some(node) = self.nodes.get_mut(&id) {
                 node.band = band.cloned();
             }
@@ -221,12 +214,12 @@ impl ExecutionGraph {
 
     fn drop_empty_unplaced(&mut self) {
         let id = NodeId::new(NodeKind::Unplaced, "session");
-        if !self
+        if self
             .nodes
-            .iter()
-            .any(|node| node.parent.as_ref() == Some(&id))
+            .get(&id)
+            .is_some_and(|node| node.links.parts.is_empty())
         {
-            self.nodes.remove(&id);
+            self.nodes.remove_all(std::slice::from_ref(&id), &id);
         }
     }
 
@@ -234,25 +227,26 @@ impl ExecutionGraph {
     pub(super) fn adopt_thread(&mut self, thread: &str, agent: &NodeId) {
         self.agent_threads.insert(thread.to_owned(), agent.clone());
         let id = NodeId::new(NodeKind::Thread, thread);
-        if self.primary.as_ref() == Some(&id) || self.nodes.remove(&id).is_none() {
+        if self.primary.as_ref() == Some(&id) || !self.nodes.contains(id.as_ref()) {
             return;
         }
         let band = self.nodes.get(agent).and_then(|node| node.band.clone());
-        let mut turns = Vec::new();
-        for node in self
-            .nodes
-            .iter_mut()
-            .filter(|node| node.lane.as_ref() == Some(&id))
-        {
-            node.lane = Some(agent.clone());
-            if node.parent.as_ref() == Some(&id) {
-                node.parent = Some(agent.clone());
+        for part in self.nodes.subtree(&id).into_iter().skip(1) {
+            let Some(node) = self.nodes.get_mut(&part) else {
+                continue;
+            };
+            if node.lane.as_ref() == Some(&id) {
+                node.lane = Some(agent.clone());
             }
-            if node.kind() == NodeKind::Turn {
-                turns.push(node.id.clone());
+            if node.parent.as_ref() == Some(&id) {
+                self.nodes.set_parent(&part, Some(agent));
+            }
+            if part.kind() == NodeKind::Turn {
+                self.bands.retain(|band| *band != part);
+                self.summaries.retain(|turn| *turn != part);
             }
         }
-        self.bands.retain(|band| !turns.contains(band));
+        self.nodes.remove_all(std::slice::from_ref(&id), agent);
         self.move_band(agent, band.as_ref());
         self.recount_newest_band();
     }

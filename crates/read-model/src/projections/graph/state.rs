@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::node::{Edge, EdgeKind, Incoming, Node, NodeId, NodeKind, NodeRef, Status};
 use super::place::Place;
 use super::table::NodeTable;
+use crate::Limits;
 use crate::moment::micros;
 
 /// How much is kept one by one. The counts stay exact whatever the limits are.
@@ -30,16 +31,25 @@ pub struct GraphLimits {
     pub diagnostics: usize,
 }
 
-impl GraphLimits {
-    /// The limits of the projection. They are part of its version: with other limits a replay gives another state.
-    pub const STANDARD: Self = Self {
-        full_turns: 20,
-        summary_turns: 100,
-        nodes_per_turn: 640,
-        nodes: 1_200,
-        products: 240,
-        diagnostics: 32,
-    };
+impl From<&Limits> for GraphLimits {
+    /// Everything in proportion to the items of a list: with the usual 200, twenty turns in full and 1,200 nodes.
+    fn from(limits: &Limits) -> Self {
+        let items = limits.items;
+        Self {
+            full_turns: (items / 10).max(1),
+            summary_turns: (items / 2).max(1),
+            nodes_per_turn: (items * 16 / 5).max(8),
+            nodes: (items * 6).max(12),
+            products: (items * 6 / 5).max(4),
+            diagnostics: (items / 6).max(4),
+        }
+    }
+}
+
+impl Default for GraphLimits {
+    fn default() -> Self {
+        Self::from(&Limits::default())
+    }
 }
 
 /// How far the graph has read.
@@ -100,6 +110,7 @@ pub struct ExecutionGraph {
     pub(super) faults: u64,
     pub(super) first_at: i64,
     pub(super) last_at: i64,
+    pub(super) limits: GraphLimits,
 }
 
 impl PartialEq for ExecutionGraph {
@@ -260,31 +271,16 @@ impl ExecutionGraph {
         to: &NodeId,
         status: Option<Status>,
     ) {
-        const MOST: usize = 24; // an artifact that a thousand calls touched keeps its newest makers
-        if from == to || !self.nodes.contains(from.as_ref()) {
-            return;
-        }
-        let Some(node) = self.nodes.get_mut(to) else {
-            return;
-        };
-        if let Some(edge) = node
-            .incoming
-            .iter_mut()
-            .find(|e| e.kind == kind && e.from == *from)
-        {
-            edge.status = status;
-            return;
-        }
-        if node.incoming.len() >= MOST {
-            node.incoming.remove(0);
-        }
         let (from, sequence) = (from.clone(), cx.sequence);
-        node.incoming.push(Incoming {
-            kind,
-            from,
-            status,
-            sequence,
-        });
+        self.nodes.tie(
+            to,
+            Incoming {
+                kind,
+                from,
+                status,
+                sequence,
+            },
+        );
     }
 
     /// Makes a node end.
@@ -353,7 +349,7 @@ impl ExecutionGraph {
         {
             return;
         }
-        if self.diagnostics.len() >= GraphLimits::STANDARD.diagnostics {
+        if self.diagnostics.len() >= self.limits.diagnostics {
             self.dropped_diagnostics += 1;
             return;
         }

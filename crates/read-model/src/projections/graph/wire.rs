@@ -13,6 +13,7 @@ use super::node::{
     Counts, Edge, EdgeKind, Folded, Incoming, Node, NodeId, NodeKind, Status, Tokens,
 };
 use super::state::{ExecutionGraph, GraphAt, GraphDiagnostic, may_stay_open};
+use super::table::Links;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -139,22 +140,23 @@ impl<'de> Deserialize<'de> for ExecutionGraph {
             graph.nodes.insert(node.into());
         }
         for edge in json.edges {
-            if let Some(node) = graph.nodes.get_mut(&edge.to)
-                && edge.kind != EdgeKind::Contains
-            {
-                let Edge {
-                    from,
-                    kind,
-                    status,
-                    sequence,
-                    ..
-                } = edge;
-                node.incoming.push(Incoming {
-                    kind,
-                    from,
-                    status,
-                    sequence,
-                });
+            let Edge {
+                from,
+                to,
+                kind,
+                status,
+                sequence,
+            } = edge;
+            if kind != EdgeKind::Contains {
+                graph.nodes.restore(
+                    &to,
+                    Incoming {
+                        kind,
+                        from,
+                        status,
+                        sequence,
+                    },
+                );
             }
         }
         graph.index();
@@ -165,6 +167,7 @@ impl<'de> Deserialize<'de> for ExecutionGraph {
 impl ExecutionGraph {
     /// Works out the indexes that follow from the nodes.
     fn index(&mut self) {
+        self.nodes.link_parts();
         for node in self.nodes.iter() {
             let id = &node.id;
             if may_stay_open(node.kind()) && !node.settled {
@@ -254,6 +257,7 @@ impl From<NodeJson> for Node {
             collapsed: json.collapsed,
             incoming: Vec::new(),
             tail: json.last_part,
+            links: Links::default(),
             id: json.id,
         }
     }

@@ -1,5 +1,6 @@
 //! Owns how a node is drawn: model calls and tool calls as cards, approvals as diamonds, products as documents.
 
+use super::super::status_word;
 use super::super::text::duration;
 use super::canvas::{Anchor, Area, BODY, CODE, Canvas, Layer, NAME, SMALL};
 use super::layout::{Card, Density, Placed};
@@ -230,9 +231,9 @@ impl Pen<'_> {
             &self.node.title
         };
         let remark = match self.status {
-            status if status.is_open() => words::status_word(NodeKind::ToolCall, status).to_owned(),
+            status if status.is_open() => status_word(NodeKind::ToolCall, status).to_owned(),
             Status::Denied | Status::Cancelled | Status::Interrupted => {
-                words::status_word(NodeKind::ToolCall, self.status).to_owned()
+                status_word(NodeKind::ToolCall, self.status).to_owned()
             }
             _ => self.took(),
         };
@@ -315,7 +316,7 @@ impl Pen<'_> {
             cy - 7,
             self.look.colour,
         );
-        let word = words::status_word(NodeKind::Action, self.status);
+        let word = status_word(NodeKind::Action, self.status);
         let tone = if self.status == Status::Waiting {
             " s-wait"
         } else {

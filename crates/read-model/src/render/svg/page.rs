@@ -1,5 +1,6 @@
 //! Owns the page: header, one part below the other, tasks, legend.
 
+use super::super::status_word;
 use super::super::text::duration;
 use super::canvas::{Anchor, Area, BODY, CODE, Canvas, HEAD, Layer, NAME, SMALL, TITLE};
 use super::layout::{BandLayout, Link, Placement, band_layout, lane_pad};
@@ -104,7 +105,7 @@ impl Page<'_> {
             .unwrap_or_default();
         let right = self.width - MARGIN;
         let baseline = self.y + 16;
-        let word = words::status_word(NodeKind::Turn, total.status);
+        let word = status_word(NodeKind::Turn, total.status);
         let used = self.canvas.text(
             Layer::Nodes,
             BODY,
@@ -205,7 +206,7 @@ impl Page<'_> {
         parts.extend(figures.and_then(words::token_sum));
         parts.extend(figures.and_then(|f| f.duration_ms).map(duration));
         if status != Status::Succeeded {
-            parts.push(words::status_word(NodeKind::Turn, status).to_owned());
+            parts.push(status_word(NodeKind::Turn, status).to_owned());
         }
         let text = parts.join(" · ");
         let half = (right - left) / 2;
@@ -397,7 +398,7 @@ impl Page<'_> {
             let style = look(status);
             self.canvas
                 .icon(Layer::Nodes, style.icon, text_x, baseline + 7, style.colour);
-            let word = words::status_word(NodeKind::Subagent, status);
+            let word = status_word(NodeKind::Subagent, status);
             let took = figures.and_then(|f| f.duration_ms).map(duration);
             let text = took
                 .as_deref()
@@ -737,7 +738,7 @@ impl Page<'_> {
                 (
                     style.icon,
                     style.colour,
-                    words::status_word(NodeKind::Turn, status),
+                    status_word(NodeKind::Turn, status),
                 )
             })
             .collect();
@@ -784,7 +785,7 @@ impl Page<'_> {
         let title = format!("Execution graph of session {session}");
         let mut description = format!(
             "{}. {}.",
-            words::status_word(NodeKind::Turn, total.status),
+            status_word(NodeKind::Turn, total.status),
             words::contents(&total.counts).join(", ")
         );
         for part in &self.score.parts {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::status_word;
 use super::super::text::duration;
 use super::canvas::{Anchor, Area, Canvas, Layer, NAME, SMALL, TITLE};
 use super::lines;
@@ -162,7 +163,7 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
         "",
         &task.title,
     );
-    let word = words::status_word(NodeKind::Task, status);
+    let word = status_word(NodeKind::Task, status);
     let took = figures.and_then(|f| f.duration_ms).map(duration);
     let said = task
         .output

@@ -1,7 +1,8 @@
 //! Owns the words on a picture: tokens, counts, tooltips.
 
+use super::super::status_word;
 use super::super::text::{duration, short_number};
-use crate::projections::graph::{Counts, Figures, Node, NodeKind, Status, Tokens};
+use crate::projections::graph::{Counts, Figures, Node, Status, Tokens};
 use event_spine::RecordedAt;
 
 /// Tokens as `1.2k in · 80 out`; `~` marks an estimate.
@@ -87,18 +88,6 @@ pub(super) fn contents(counts: &Counts) -> Vec<String> {
         "pieces of evidence",
     ));
     words.into_iter().flatten().collect()
-}
-
-/// What a status means for a kind of node: an approval "succeeds" by being approved.
-pub(super) fn status_word(kind: NodeKind, status: Status) -> &'static str {
-    match (kind, status) {
-        (NodeKind::Action, Status::Succeeded) => "approved",
-        (NodeKind::Artifact, Status::Succeeded) => "ready",
-        (NodeKind::Artifact, Status::Cancelled) => "deleted",
-        (NodeKind::ToolCall, Status::Unknown) => "returned",
-        (_, Status::TimedOut) => "timed out",
-        (_, status) => status.as_str(),
-    }
 }
 
 /// What a pointer over a node shows.

@@ -12,8 +12,8 @@ use event_spine::RecordedEvent;
 use event_spine::event::family::Event;
 
 use super::preview;
-use super::state::{Cx, ExecutionGraph};
-use crate::{Applied, Projection};
+use super::state::{Cx, ExecutionGraph, GraphLimits};
+use crate::{Applied, Limits, Projection};
 
 /// The execution graph as a projection.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,10 @@ impl Projection for Graph {
 
     fn apply(state: &mut ExecutionGraph, recorded: &RecordedEvent, event: &Event) -> Applied {
         state.apply(recorded, event)
+    }
+
+    fn limit(state: &mut ExecutionGraph, limits: &Limits) {
+        state.limits = GraphLimits::from(limits);
     }
 }
 

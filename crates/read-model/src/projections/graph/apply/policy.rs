@@ -113,21 +113,11 @@ impl ExecutionGraph {
 
     /// Writes the answer into the tool call that waited for it.
     fn open_gate(&mut self, action: &NodeId, status: Status) {
-        let gates = |edge: &&mut super::super::node::Incoming| {
-            edge.kind == EdgeKind::Gates && edge.from == *action
-        };
-        for id in self.open.clone() {
-            let Some(node) = self
-                .nodes
-                .get_mut(&id)
-                .filter(|n| n.kind() == NodeKind::ToolCall)
-            else {
+        self.nodes.renew(EdgeKind::Gates, action, status);
+        for call in self.nodes.gated_by(action) {
+            let Some(node) = self.nodes.get_mut(&call).filter(|node| !node.settled) else {
                 continue;
             };
-            let Some(edge) = node.incoming.iter_mut().find(gates) else {
-                continue;
-            };
-            edge.status = Some(status);
             if node.status == Status::Waiting {
                 node.status = match status {
                     Status::Succeeded => Status::Queued,

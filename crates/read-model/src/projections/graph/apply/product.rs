@@ -14,7 +14,8 @@ impl ExecutionGraph {
         let Some(name) = cx.scope().artifact_id.as_ref() else {
             return;
         };
-        let id = self.product(cx, NodeKind::Artifact, name.as_str());
+        let makes = !matches!(event, ArtifactEvent::ArtifactExported(_));
+        let id = self.product(cx, NodeKind::Artifact, name.as_str(), makes);
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
@@ -52,7 +53,8 @@ impl ExecutionGraph {
         let Some(name) = cx.scope().evidence_id.as_ref() else {
             return;
         };
-        let id = self.product(cx, NodeKind::Evidence, name.as_str());
+        let makes = matches!(event, EvidenceEvent::EvidenceChanged(_));
+        let id = self.product(cx, NodeKind::Evidence, name.as_str(), makes);
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
@@ -94,8 +96,8 @@ impl ExecutionGraph {
         }
     }
 
-    /// Finds or makes the node of a product and ties it to the call, or else the lane, that made this version.
-    fn product(&mut self, cx: &Cx<'_>, kind: NodeKind, name: &str) -> NodeId {
+    /// Finds or makes the node of a product and ties it to the call, or else the turn, that made this version of it.
+    fn product(&mut self, cx: &Cx<'_>, kind: NodeKind, name: &str, makes: bool) -> NodeId {
         let id = NodeId::new(kind, name);
         let maker = self.maker(cx);
         if !self.nodes.contains(id.as_ref()) {
@@ -109,7 +111,7 @@ impl ExecutionGraph {
         if let Some(node) = self.nodes.get_mut(&id) {
             node.last_sequence = cx.sequence;
         }
-        if let Some(maker) = maker {
+        if let Some(maker) = maker.filter(|_| makes) {
             self.tie(cx, EdgeKind::Produced, &maker, &id, None);
         }
         id

@@ -113,12 +113,7 @@ impl ExecutionGraph {
             node.output = said.clone().or(node.output.take());
         });
         if let Some(status) = status {
-            let dependents = self.nodes.iter_mut().filter(|n| n.kind() == NodeKind::Task);
-            for edge in dependents.flat_map(|node| node.incoming.iter_mut()) {
-                if edge.kind == EdgeKind::DependsOn && edge.from == id {
-                    edge.status = Some(status);
-                }
-            }
+            self.nodes.renew(EdgeKind::DependsOn, &id, status);
             self.execution(cx, &id, status);
         }
     }
@@ -195,8 +190,8 @@ impl ExecutionGraph {
                 id,
                 format!("{id} is said to be a part of its own part."),
             );
-        } else if let Some(node) = self.nodes.get_mut(id) {
-            node.parent = Some(parent);
+        } else {
+            self.nodes.set_parent(id, Some(&parent));
         }
     }
 
@@ -266,7 +261,7 @@ impl ExecutionGraph {
         id: &NodeId,
         e: &SubagentStarted,
     ) -> (Option<NodeId>, Option<NodeId>) {
-        let call = e.parent_tool_call_id.as_ref().or(None);
+        let call = e.parent_tool_call_id.as_ref();
         let call = call.map(|name| self.current(NodeKind::ToolCall, name));
         let call = call.filter(|call| self.nodes.contains(call.as_ref()));
         if let Some(parent) = &e.parent_subagent_id {
@@ -277,7 +272,13 @@ impl ExecutionGraph {
                 self.note(cx, "parent_unknown", id, message);
                 self.agent(cx, parent); // unplaced until an event starts it
             }
-            return (Some(known), call);
+            let in_lane = |call: &NodeId| {
+                self.nodes
+                    .get(call)
+                    .is_some_and(|node| node.lane.as_ref() == Some(&known))
+            };
+            let whole = call.clone().filter(in_lane).unwrap_or(known);
+            return (Some(whole), call);
         }
         if let Some(call) = call {
             return (Some(call.clone()), Some(call));

@@ -160,10 +160,13 @@ impl ExecutionGraph {
             .map(|message| self.current(NodeKind::ModelCall, message.as_str()));
         let asked = asked.filter(|id| self.nodes.contains(id.as_ref()));
         let newest = || {
-            let mut newest_first = self.nodes.iter().rev().take(64); // a step is small; look no further
-            newest_first.find(|n| n.kind() == NodeKind::ModelCall && n.parent == *parent)
+            let whole = parent.as_ref().and_then(|whole| self.nodes.get(whole))?;
+            let mut parts = whole.links.parts.iter().rev();
+            parts
+                .find(|part| part.kind() == NodeKind::ModelCall)
+                .cloned()
         };
-        if let Some(model) = asked.or_else(|| newest().map(|node| node.id.clone())) {
+        if let Some(model) = asked.or_else(newest) {
             self.tie(cx, EdgeKind::Causes, &model, tool, None);
         }
     }
