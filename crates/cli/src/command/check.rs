@@ -35,9 +35,9 @@ pub(crate) struct Args {
     /// Format of the recording; recognised when left out
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
-    /// The stream goes on: what is open at its end breaks no rule
+    /// The stream is whole: what is still open at its end breaks a rule
     #[arg(long)]
-    open: bool,
+    whole: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -53,7 +53,7 @@ enum Form {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    let whole = !args.open;
+    let whole = args.whole;
     let path = Path::new(&args.what);
     let report = if args.what == "-" || path.exists() || looks_like_a_file(path) {
         recording(app, path, args.from, whole)?
@@ -196,10 +196,11 @@ fn text(app: &mut App, report: &Report) -> Result<(), Failure> {
 }
 
 fn line(app: &mut App, finding: &Finding) -> Result<(), Failure> {
-    let place = match (finding.line, finding.sequence) {
-        (Some(line), _) => format!("line {line}"),
-        (None, Some(sequence)) => format!("seq {sequence}"),
-        (None, None) => "end".to_owned(),
+    let place = match (finding.line, finding.sequence, finding.frame) {
+        (Some(line), _, _) => format!("line {line}"),
+        (None, Some(sequence), _) => format!("seq {sequence}"),
+        (None, None, Some(frame)) => format!("frame {frame}"),
+        (None, None, None) => "end".to_owned(),
     };
     let style = match finding.severity {
         Severity::Error => BAD,
