@@ -62,6 +62,7 @@ impl Checker {
         let reading = subject::read(text, self.last_session.as_ref());
         let place = Place {
             line: Some(number),
+            frame: None,
             event_id: reading
                 .subject
                 .as_ref()
@@ -103,27 +104,34 @@ impl Checker {
     /// Judges the next event of a log's session. All recorded events given to one checker count as one stream, since
     /// the shared prefix of a fork keeps its parent's session id.
     pub fn recorded(&mut self, event: &RecordedEvent) {
-        self.sound(WireEvent {
+        let event = WireEvent {
             session_id: event.session_id.clone(),
             sequence: Some(event.sequence),
             draft: event.draft.clone(),
             repairs: event_spine::Repairs::default(),
-        });
+        };
+        self.sound("", event);
     }
 
     /// Judges a fact that is not in a log yet, such as an adapter gives; its place in the stream is not looked at.
     pub fn draft(&mut self, session: &SessionId, draft: &EventDraft) {
-        self.sound(WireEvent {
+        let event = WireEvent {
             session_id: session.clone(),
             sequence: None,
             draft: draft.clone(),
             repairs: event_spine::Repairs::default(),
-        });
+        };
+        self.sound(session.as_str(), event);
     }
 
-    fn sound(&mut self, event: WireEvent) {
+    fn sound(&mut self, stream: &str, event: WireEvent) {
         let place = Place {
             line: None,
+            frame: if event.sequence.is_none() {
+                frame(&event.draft)
+            } else {
+                None
+            },
             event_id: Some(event.draft.event_id.as_str().to_owned()),
             sequence: event.sequence,
         };
@@ -131,7 +139,7 @@ impl Checker {
             faults: Vec::new(),
             subject: Some(Subject::sound(event)),
         };
-        self.judge("", &place, &reading);
+        self.judge(stream, &place, &reading);
     }
 
     fn judge(&mut self, key: &str, place: &Place, reading: &Reading) {
@@ -211,6 +219,16 @@ impl Checker {
         self.report.close();
         self.report
     }
+}
+
+/// The input frame that an adapter made a fact from.
+fn frame(draft: &EventDraft) -> Option<u64> {
+    let origins = draft
+        .refs
+        .to_vec()
+        .into_iter()
+        .filter_map(|reference| reference.origin);
+    origins.map(|origin| origin.frame).find(|frame| *frame > 0)
 }
 
 /// Judges a file: RuntimeEvents as JSON lines, or a JSON document that holds them.

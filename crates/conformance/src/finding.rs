@@ -46,6 +46,9 @@ pub struct Finding {
     /// Place in its session, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
+    /// Frame of a foreign input that an adapter made the event from, 1 first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
     /// Line of the file, 1 first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,

@@ -88,18 +88,20 @@ pub(crate) fn refuses(resolved: &ActionResolved) -> bool {
     no(&resolved.decision) || resolved.resolved_as.as_deref().is_some_and(no)
 }
 
+/// True for an end that is no success. What nobody knows is none either way.
+pub(crate) fn is_failure(status: ToolStatus) -> bool {
+    match status {
+        ToolStatus::Failed
+        | ToolStatus::Denied
+        | ToolStatus::Rejected
+        | ToolStatus::Cancelled
+        | ToolStatus::TimedOut
+        | ToolStatus::Interrupted => true,
+        ToolStatus::Succeeded | ToolStatus::PartialSucceeded | ToolStatus::Unknown => false,
+    }
+}
+
 /// True when a result claims success. A result without a status does: failures are `tool.failed`.
 pub(crate) fn claims_success(status: Option<ToolStatus>) -> bool {
-    match status {
-        None | Some(ToolStatus::Succeeded | ToolStatus::PartialSucceeded) => true,
-        Some(
-            ToolStatus::Failed
-            | ToolStatus::Denied
-            | ToolStatus::Rejected
-            | ToolStatus::Cancelled
-            | ToolStatus::TimedOut
-            | ToolStatus::Interrupted
-            | ToolStatus::Unknown,
-        ) => false,
-    }
+    status.is_none_or(|status| !is_failure(status) && status != ToolStatus::Unknown)
 }

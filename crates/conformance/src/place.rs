@@ -6,6 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: Option<u64>,
+    pub(crate) frame: Option<u64>,
     pub(crate) event_id: Option<String>,
     pub(crate) sequence: Option<u64>,
 }
@@ -14,6 +15,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Mark {
     Line(u64),
+    Frame(u64),
     Sequence(u64),
     #[default]
     Somewhere,
@@ -21,11 +23,11 @@ pub(crate) enum Mark {
 
 impl Place {
     pub(crate) fn mark(&self) -> Mark {
-        match (self.line, self.sequence) {
-            (Some(line), _) => Mark::Line(line),
-            (None, Some(sequence)) => Mark::Sequence(sequence),
-            (None, None) => Mark::Somewhere,
-        }
+        let line = self.line.map(Mark::Line);
+        let sequence = self.sequence.map(Mark::Sequence);
+        line.or(sequence)
+            .or(self.frame.map(Mark::Frame))
+            .unwrap_or_default()
     }
 }
 
@@ -33,6 +35,7 @@ impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
+            Self::Frame(frame) => write!(f, "frame {frame}"),
             Self::Sequence(sequence) => write!(f, "sequence {sequence}"),
             Self::Somewhere => f.write_str("earlier"),
         }

@@ -23,6 +23,7 @@ use crate::subject::Subject;
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     seen: HashMap<u64, Content>,
+    pub(crate) first_sequence: Option<u64>,
     pub(crate) last_sequence: Option<u64>,
     pub(crate) last_micros: Option<i64>,
     /// The event before this one said that the source broke off.

@@ -8,10 +8,11 @@ use crate::finding::{Finding, Severity};
 impl fmt::Display for Finding {
     /// `line 12 · evt_7 · error SP0010 missing_scope_id · tool.started lacks stepId`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.line, self.sequence) {
-            (Some(line), _) => write!(f, "line {line} · ")?,
-            (None, Some(sequence)) => write!(f, "sequence {sequence} · ")?,
-            (None, None) => {}
+        match (self.line, self.sequence, self.frame) {
+            (Some(line), _, _) => write!(f, "line {line} · ")?,
+            (None, Some(sequence), _) => write!(f, "sequence {sequence} · ")?,
+            (None, None, Some(frame)) => write!(f, "frame {frame} · ")?,
+            (None, None, None) => {}
         }
         if let Some(id) = &self.event_id {
             write!(f, "{id} · ")?;

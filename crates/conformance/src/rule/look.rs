@@ -5,6 +5,7 @@ use event_spine::event::value::Reconciliation;
 use event_spine::{Event, ToolCallId};
 
 use super::{Look, Out};
+use crate::finding::Severity;
 use crate::meaning;
 use crate::stream::turn::{OpenTool, Part, Turn};
 
@@ -22,6 +23,18 @@ impl Look<'_> {
             .flatten()
     }
 
+    /// How much it matters that something ends which had not started: an error, unless it can have started before this
+    /// stream begins, or in another input of a foreign runtime.
+    pub(super) fn no_start(&self) -> Severity {
+        let first = self.stream.first_sequence.or(self.subject.event.sequence);
+        let begins_late = first.is_some_and(|first| first > 1);
+        if begins_late || self.options.foreign {
+            Severity::Degraded
+        } else {
+            Severity::Error
+        }
+    }
+
     /// Reports a tool end whose call does not run. Calls without their ids, and events after the end of their turn,
     /// have rules of their own.
     pub(super) fn tool_end_without_start(&self, out: &mut Out<'_>) {
@@ -30,7 +43,8 @@ impl Look<'_> {
             return;
         };
         if !self.stream.has_ended(turn) && self.open_tool().is_none() {
-            out.add("toolCallId", format!("{call} does not run in {turn}"));
+            let message = format!("{call} does not run in {turn}");
+            out.add_as(self.no_start(), "toolCallId", message);
         }
     }
 

@@ -79,6 +79,7 @@ impl Out<'_> {
             message: message.into(),
             event_id: self.place.event_id.clone(),
             sequence: self.place.sequence,
+            frame: self.place.frame,
             line: self.place.line,
         });
     }

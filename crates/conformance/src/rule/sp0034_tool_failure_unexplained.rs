@@ -20,10 +20,13 @@ impl Rule for ToolFailureUnexplained {
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
         let Some(Event::Tool(ToolEvent::ToolFailed(failed))) = look.subject.decoded() else { return };
-        if failed.failure_category.trim().is_empty() {
+        let category = failed.failure_category.trim();
+        if category.is_empty() {
             out.add("payload.failureCategory", "tool.failed with an empty failure category");
         }
-        if failed.error.as_deref().is_none_or(|error| error.trim().is_empty()) {
+        // What was cut off or called off has no error of its own.
+        let no_error = ["interrupted", "incomplete", "cancelled", "canceled"].contains(&category);
+        if !no_error && failed.error.as_deref().is_none_or(|error| error.trim().is_empty()) {
             out.add("payload.error", "tool.failed without an error text");
         }
     }

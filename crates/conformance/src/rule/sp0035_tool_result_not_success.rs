@@ -21,8 +21,7 @@ impl Rule for ToolResultNotSuccess {
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
         let Some(Event::Tool(ToolEvent::ToolResult(result))) = look.subject.decoded() else { return };
-        if !meaning::claims_success(result.status) {
-            let status = result.status.map_or("unknown", |status| status.as_str());
+        if let Some(status) = result.status.filter(|status| meaning::is_failure(*status)) {
             out.add("payload.status", format!("tool.result with status {status}"));
         }
     }

@@ -27,7 +27,7 @@ impl Rule for ActionResolvedWithoutRequest {
             && !look.stream.actions.contains_key(id)
             && !after_end
         {
-            out.add("actionId", format!("{id} does not wait for an answer"));
+            out.add_as(look.no_start(), "actionId", format!("{id} does not wait for an answer"));
         }
     }
 }

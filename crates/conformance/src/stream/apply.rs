@@ -24,6 +24,7 @@ impl Stream {
                 .or_insert_with(|| Content::of(subject));
         }
         if let Some(sequence) = subject.event.sequence {
+            self.first_sequence.get_or_insert(sequence);
             self.last_sequence = self.last_sequence.max(Some(sequence));
         }
         if subject.has_time

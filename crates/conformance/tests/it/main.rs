@@ -11,6 +11,7 @@ mod support;
 
 mod invalid;
 mod pages;
+mod parts;
 mod payloads;
 mod requirements_envelope;
 mod requirements_families;
