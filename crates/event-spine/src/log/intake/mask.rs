@@ -11,9 +11,10 @@
 //!
 //! The rules stand here rather than in a crate: the crates with such rules either mask hashes and ids, or are months old.
 //!
-//! Next: [`rules`], known tokens; [`names`], what a name says of its value; [`scan`], finding both; [`payload`], the JSON;
+//! Next: [`rules`], known tokens; [`names`], what a name says of its value; [`anchors`] and [`scan`], finding both; [`payload`], the JSON;
 //! [`stream`], secrets that two deltas share.
 
+mod anchors;
 mod encoded;
 mod named;
 mod names;
@@ -35,7 +36,7 @@ use crate::record::EventDraft;
 use crate::refs::Refs;
 
 use payload::rewrite;
-use stream::{Streams, streamed};
+use stream::{Piece, Streams, piece_member};
 
 pub use scan::BuiltinRules;
 
@@ -74,6 +75,10 @@ pub enum Edge {
 pub trait Rules: Send + Sync {
     /// False only when no string of this JSON text has anything to replace. Asked first, for every event.
     fn suspects(&self, json: &str) -> bool;
+    /// False only when nothing in `text` is a secret or can make one of what follows it. Asked for streamed texts.
+    fn matters(&self, text: &str) -> bool {
+        !text.is_empty()
+    }
     /// Appends the secrets in a text, in order, none overlapping another.
     fn find(&self, text: &str, edge: Edge, found: &mut Vec<Found>);
     /// The rule by which the whole value of a member is a secret, judged by the member's name.
@@ -119,6 +124,7 @@ pub struct Masker {
     key: [u8; 32],
     rules: Arc<dyn Rules>,
     streams: Arc<Mutex<Streams>>,
+    hashes: hashbrown::DefaultHashBuilder,
 }
 
 impl Masker {
@@ -136,6 +142,7 @@ impl Masker {
             key,
             rules,
             streams: Arc::default(),
+            hashes: hashbrown::DefaultHashBuilder::default(),
         }
     }
 
@@ -143,13 +150,19 @@ impl Masker {
     /// streamed text are looked at together with what was stored before them.
     #[must_use]
     pub fn mask(&self, session: &SessionId, draft: EventDraft) -> Masked {
-        let Some(stream) = streamed(session, &draft) else {
+        if piece_member(&draft.event_type).is_none() {
+            return self.mask_after(draft, None).0;
+        }
+        // Shared, so that the piece can be borrowed from them.
+        let (event_type, payload) = (draft.event_type.clone(), draft.payload.clone());
+        let Some(piece) = Piece::of(&event_type, payload.as_str()) else {
             return self.mask_after(draft, None).0;
         };
+        let stream = piece.stream(&self.hashes, session, &draft.scope);
         let lock = || self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = lock().tail(stream);
-        let (masked, tail) = self.mask_after(draft, Some(&before));
-        lock().set(stream, tail.unwrap_or(before));
+        let before = lock().take(stream);
+        let (masked, end) = self.mask_after(draft, Some((&piece, before)));
+        lock().set(stream, end);
         masked
     }
 
@@ -161,13 +174,23 @@ impl Masker {
         (masked.map_or(Cow::Borrowed(text), Cow::Owned), counts)
     }
 
-    /// Masks a draft; `before` is the end of what is stored of its stream. Gives the new end.
-    fn mask_after(&self, draft: EventDraft, before: Option<&str>) -> (Masked, Option<String>) {
+    /// Masks a draft. With a piece of streamed text, `after` has the end of what is stored before it; gives the new end.
+    fn mask_after(
+        &self,
+        draft: EventDraft,
+        after: Option<(&Piece<'_>, String)>,
+    ) -> (Masked, String) {
         let mut counts = MaskCounts::default();
-        let (payload, tail) = match before {
-            None => (self.json(&draft.payload, &mut counts), None),
-            Some(before) => self.streamed_payload(&draft, before, &mut counts),
+        let (payload, end) = match after {
+            None => (self.json(&draft.payload, &mut counts), String::new()),
+            Some((piece, before)) => {
+                let json = draft.payload.as_str();
+                self.streamed_payload(json, piece, before, &mut counts)
+            }
         };
+        if payload.is_none() && draft.extra.is_none() && draft.refs.as_json().is_none() {
+            return (Masked { draft, counts }, end);
+        }
         let extra = match &draft.extra {
             Some(extra) => self.json(extra, &mut counts),
             None => None,
@@ -185,7 +208,7 @@ impl Masker {
                 .unwrap_or(draft.refs),
             ..draft
         };
-        (Masked { draft, counts }, tail)
+        (Masked { draft, counts }, end)
     }
 
     /// Masks a JSON text; nothing when it stays as it is.

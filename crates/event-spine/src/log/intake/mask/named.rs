@@ -29,21 +29,19 @@ fn name_around(text: &str, inside: usize) -> Option<(usize, usize)> {
 
 /// A first look at raw JSON: a name that promises a secret, and something behind it that can be a value.
 pub(super) fn suspicious(json: &str, inside: usize) -> bool {
+    let bytes = json.as_bytes();
     let Some((start, end)) = name_around(json, inside) else {
         return false;
     };
-    if json.get(start..end).and_then(promise).is_none() {
-        return false;
-    }
-    let bytes = json.as_bytes();
-    match bytes.get(end..).unwrap_or_default() {
+    let value_follows = match bytes.get(end..).unwrap_or_default() {
         // A member: its value is a string or nothing that is masked.
         [b'"', b':', value, ..] => *value == b'"',
         // The text ends with the name; a pair `{"name":…,"value":…}` may follow.
-        [b'"', rest @ ..] => rest.first() == Some(&b',') && rest.get(1) == Some(&b'"'),
+        [b'"', b',', b'"', ..] => true,
         [b'=' | b':' | b'>' | b'\\' | b'\'' | b' ' | b']', ..] => true,
         _ => false,
-    }
+    };
+    value_follows && json.get(start..end).and_then(promise).is_some()
 }
 
 /// The secret behind the name around `inside`.

@@ -1,12 +1,8 @@
-//! Owns finding secrets in a text: one pass looks for anchors, short texts that every secret has at or before it, and
-//! each anchor is looked at where it stands.
+//! Owns finding secrets in a text: each anchor is looked at where it stands.
 //!
-//! The same pass over raw JSON says whether a payload has to be looked at at all. It runs on every event.
+//! A first look at raw JSON says whether a payload has to be looked at at all.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, MatchKind, packed};
-
+use super::anchors::{self, Look};
 use super::encoded::{alnum, beyond_a_word, dashed, has_digit, longest_run, run, token68};
 use super::names::Promise;
 use super::rules::{Check, TOKENS, TokenRule};
@@ -25,153 +21,18 @@ impl BuiltinRules {
     }
 }
 
-/// What to look at where an anchor stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Token,
-    Jwt,
-    PrivateKey,
-    Bearer,
-    Basic,
-    Url,
-    Telegram,
-    AwsSecret,
-    Name,
-    /// A member that is dropped whole.
-    Opaque,
-    /// An escape that can hide an anchor from a look at raw JSON.
-    Escape,
-}
-
-const SHAPES: &[(&str, Look)] = &[
-    ("eyJ", Look::Jwt),
-    ("-----BEGIN", Look::PrivateKey),
-    ("earer ", Look::Bearer),
-    ("EARER ", Look::Bearer),
-    ("asic ", Look::Basic),
-    ("ASIC ", Look::Basic),
-    ("://", Look::Url),
-    (":AA", Look::Telegram),
-    (shapes::MASKED_AWS_KEY, Look::AwsSecret),
-    ("assw", Look::Name),
-    ("assW", Look::Name),
-    ("ASSW", Look::Name),
-    ("assphr", Look::Name),
-    ("ASSPHR", Look::Name),
-    ("asscode", Look::Name),
-    ("_pass", Look::Name),
-    ("-pass", Look::Name),
-    (".pass", Look::Name),
-    ("_PASS", Look::Name),
-    ("Pass", Look::Name),
-    ("pwd", Look::Name),
-    ("PWD", Look::Name),
-    ("ecret", Look::Name),
-    ("ECRET", Look::Name),
-    ("oken", Look::Name),
-    ("OKEN", Look::Name),
-    ("_key", Look::Name),
-    ("-key", Look::Name),
-    ("ikey", Look::Name),
-    ("skey", Look::Name),
-    ("Key", Look::Name),
-    ("_KEY", Look::Name),
-    ("-KEY", Look::Name),
-    ("IKEY", Look::Name),
-    ("redential", Look::Name),
-    ("REDENTIAL", Look::Name),
-    ("uthoriz", Look::Name),
-    ("UTHORIZ", Look::Name),
-    ("ignature", Look::Opaque),
-    ("ncrypted", Look::Opaque),
-    ("edacted", Look::Opaque),
-    ("opaque", Look::Opaque),
-    ("\\u00", Look::Escape),
-    (":\\/", Look::Escape),
-];
-
-/// Anchors with what to look at, and what finds them.
-struct Anchors {
-    search: Search,
-    looks: Vec<(&'static str, Look)>,
-}
-
-enum Search {
-    /// Vector instructions.
-    Packed(packed::Searcher),
-    /// Machines without them.
-    Automaton(AhoCorasick),
-    /// When neither can be built, which the tests rule out: nothing may pass unseen.
-    Plain,
-}
-
-static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
-    let mut looks: Vec<(&'static str, Look)> = SHAPES.to_vec();
-    for rule in TOKENS {
-        if rule.prefix == "SK" {
-            looks.extend(TWILIO_ANCHORS.iter().map(|anchor| (*anchor, Look::Token)));
-            continue;
-        }
-        let anchor = rule.prefix.get(..8).unwrap_or(rule.prefix);
-        let known = |(have, _): &(&str, Look)| anchor.starts_with(have);
-        if !looks.iter().any(known) {
-            looks.retain(|(have, look)| *look != Look::Token || !have.starts_with(anchor));
-            looks.push((anchor, Look::Token));
-        }
-    }
-    let texts = looks.iter().map(|(anchor, _)| anchor);
-    let packed = packed::Config::new()
-        .heuristic_pattern_limits(false)
-        .builder()
-        .extend(texts.clone())
-        .build();
-    let search = packed.map(Search::Packed).unwrap_or_else(|| {
-        AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(texts)
-            .map_or(Search::Plain, Search::Automaton)
-    });
-    Anchors { search, looks }
-});
-
-const TWILIO_ANCHORS: &[&str] = &[
-    "SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc",
-    "SKd", "SKe", "SKf",
-];
-
-impl Anchors {
-    /// Calls `visit` for every anchor until it says stop; true when it did.
-    fn any(&self, text: &str, mut visit: impl FnMut(Look, &'static str, usize) -> bool) -> bool {
-        let mut look_at = |pattern: usize, at: usize| {
-            self.looks
-                .get(pattern)
-                .is_some_and(|(anchor, look)| visit(*look, anchor, at))
-        };
-        match &self.search {
-            Search::Packed(searcher) => searcher
-                .find_iter(text)
-                .any(|m| look_at(m.pattern().as_usize(), m.start())),
-            Search::Automaton(automaton) => automaton
-                .find_iter(text)
-                .any(|m| look_at(m.pattern().as_usize(), m.start())),
-            Search::Plain => (0..text.len()).any(|at| {
-                let rest = text.as_bytes().get(at..).unwrap_or_default();
-                let here = |(anchor, _): &(&str, Look)| rest.starts_with(anchor.as_bytes());
-                let pattern = self.looks.iter().position(here);
-                pattern.is_some_and(|pattern| look_at(pattern, at))
-            }),
-        }
-    }
-}
-
 impl Rules for BuiltinRules {
     fn suspects(&self, json: &str) -> bool {
-        ANCHORS.any(json, |look, anchor, at| suspicious(json, look, anchor, at))
+        anchors::any(json, |look, anchor, at| suspicious(json, look, anchor, at))
+    }
+
+    fn matters(&self, text: &str) -> bool {
+        anchors::any(text, |_, _, _| true)
     }
 
     fn find(&self, text: &str, edge: Edge, found: &mut Vec<Found>) {
         let first = found.len();
-        ANCHORS.any(text, |look, anchor, at| {
+        anchors::any(text, |look, anchor, at| {
             look_at(text, edge, look, anchor, at, found);
             false
         });

@@ -9,9 +9,13 @@
 //! What decides is the stored text alone: a piece that ends within a secret ends with an open placeholder, and what
 //! follows of the secret is swallowed. So the same piece after the same stored text gives the same result.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::borrow::Cow;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use hashbrown::{DefaultHashBuilder, HashMap};
+
+use super::anchors;
 use super::encoded::{base64, dashed, dotted};
 use super::payload::{Given, rewrite};
 use super::rules::TOKENS;
@@ -21,9 +25,13 @@ use crate::id::SessionId;
 use crate::json::JsonText;
 use crate::json::strings::{Kind, Tokens, decode, raw};
 use crate::record::EventDraft;
+use crate::scope::Scope;
 
 /// How much of a stream's end is kept. Names, separators, placeholders and stubs are shorter.
 const TAIL: usize = 256;
+
+/// What an open placeholder ends with.
+const OPEN: &str = "+]";
 
 /// How many streams are kept. One that is forgotten is looked at anew from its next piece on.
 const STREAMS: usize = 4096;
@@ -41,8 +49,8 @@ const PIECES: &[(&str, &str)] = &[
     ("plan.delta", "text"),
 ];
 
-/// The member of a draft that holds a piece of a streamed text. Types that nobody knows may have one too.
-fn piece_member(event_type: &EventType) -> Option<&'static str> {
+/// The member that holds a piece of a streamed text. Types that nobody knows may have one too.
+pub(super) fn piece_member(event_type: &EventType) -> Option<&'static str> {
     match event_type {
         EventType::Unknown(_) => Some("delta"),
         EventType::Known(row) => PIECES
@@ -52,31 +60,47 @@ fn piece_member(event_type: &EventType) -> Option<&'static str> {
     }
 }
 
-/// The stream that a draft is a piece of.
-pub(super) fn streamed(session: &SessionId, draft: &EventDraft) -> Option<StreamKey> {
-    let member = piece_member(&draft.event_type)?;
-    let json = draft.payload.as_str();
-    member_text(json, member)?;
-    let mut hasher = DefaultHasher::new();
-    session.hash(&mut hasher);
-    draft.event_type.name().hash(&mut hasher);
-    let scope = &draft.scope;
-    (
-        &scope.thread_id,
-        &scope.turn_id,
-        &scope.step_id,
-        &scope.subagent_id,
-    )
-        .hash(&mut hasher);
-    (&scope.message_id, &scope.part_id, &scope.tool_call_id).hash(&mut hasher);
-    if draft.event_type.name() == "tool.progress" {
-        member_text(json, "stream").hash(&mut hasher); // standard output and standard error are two
+/// A piece of a streamed text, in its payload.
+#[derive(Debug)]
+pub(super) struct Piece<'a> {
+    event_type: &'a str,
+    member: &'static str,
+    text: Cow<'a, str>,
+    /// The channel it belongs to, for types that have several.
+    channel: Option<Cow<'a, str>>,
+}
+
+impl<'a> Piece<'a> {
+    /// The piece in a payload, when it is one.
+    pub(super) fn of(event_type: &'a EventType, json: &'a str) -> Option<Self> {
+        let member = piece_member(event_type)?;
+        let channel = (event_type.name() == "tool.progress").then(|| member_text(json, "stream"));
+        Some(Self {
+            event_type: event_type.name(),
+            member,
+            text: member_text(json, member)?,
+            channel: channel.flatten(),
+        })
     }
-    Some(StreamKey(hasher.finish()))
+
+    /// The stream that it is a piece of.
+    pub(super) fn stream(
+        &self,
+        hashes: &DefaultHashBuilder,
+        session: &SessionId,
+        scope: &Scope,
+    ) -> StreamKey {
+        let mut hasher = hashes.build_hasher();
+        (session, self.event_type, &self.channel).hash(&mut hasher);
+        (&scope.thread_id, &scope.turn_id, &scope.step_id).hash(&mut hasher);
+        (&scope.message_id, &scope.part_id, &scope.tool_call_id).hash(&mut hasher);
+        scope.subagent_id.hash(&mut hasher);
+        StreamKey(hasher.finish())
+    }
 }
 
 /// The text of a top-level member.
-fn member_text<'a>(json: &'a str, member: &str) -> Option<std::borrow::Cow<'a, str>> {
+fn member_text<'a>(json: &'a str, member: &str) -> Option<Cow<'a, str>> {
     let mut depth = 0_usize;
     let mut here = false;
     for token in Tokens::new(json) {
@@ -99,11 +123,10 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// The end of a stream; it is given back by [`Streams::set`].
-    pub(super) fn tail(&mut self, stream: StreamKey) -> String {
-        self.tails
-            .remove(&stream)
-            .map(|(tail, _)| tail)
+    /// The end of a stream, until [`Streams::set`] gives it back.
+    pub(super) fn take(&mut self, stream: StreamKey) -> String {
+        let kept = self.tails.get_mut(&stream);
+        kept.map(|(tail, _)| std::mem::take(tail))
             .unwrap_or_default()
     }
 
@@ -124,50 +147,60 @@ impl Streams {
     }
 }
 
-/// The end of `before` and `piece` together.
-fn end_of(mut before: String, piece: &str) -> String {
-    if piece.len() >= TAIL {
-        before.clear();
-    }
-    let piece = piece.get(piece.ceil_char_boundary(piece.len().saturating_sub(TAIL))..);
-    before.push_str(piece.unwrap_or_default());
-    let cut = before.ceil_char_boundary(before.len().saturating_sub(TAIL));
-    before.drain(..cut);
-    before
+/// Cuts a text to at most its last `most` bytes.
+fn keep_last(text: &mut String, most: usize) {
+    let cut = text.ceil_char_boundary(text.len().saturating_sub(most));
+    text.drain(..cut);
 }
 
 impl Masker {
     /// Masks the payload of a piece that comes behind `before`. Gives the payload, if it changes, and the new end.
     pub(super) fn streamed_payload(
         &self,
-        draft: &EventDraft,
-        before: &str,
+        json: &str,
+        piece: &Piece<'_>,
+        before: String,
         counts: &mut MaskCounts,
-    ) -> (Option<JsonText>, Option<String>) {
-        let json = draft.payload.as_str();
-        let piece = piece_member(&draft.event_type)
-            .and_then(|member| Some((member, member_text(json, member)?)));
-        let Some((member, piece)) = piece else {
-            return (self.json(&draft.payload, counts), None);
-        };
-        let masked = self.guarded(counts, |counts| self.piece(before, &piece, counts));
-        let end = end_of(before.to_owned(), masked.as_deref().unwrap_or(&piece));
+    ) -> (Option<JsonText>, String) {
+        let text = piece.text.as_ref();
+        let border = before.len();
+        let mut both = before;
+        both.push_str(text);
+        let mut masked = None;
+        if self.matters(&both, border) {
+            masked = self.guarded(counts, |counts| self.piece(&both, border, counts));
+            if let Some(masked) = &masked {
+                both.truncate(border);
+                both.push_str(masked);
+            }
+            keep_last(&mut both, TAIL);
+        } else {
+            // A few characters, for an anchor that is cut off.
+            keep_last(&mut both, anchors::MARGIN);
+        }
         if masked.is_none() && !self.suspects(json) {
-            return (None, Some(end));
+            return (None, both);
         }
         let given = Given {
-            member,
+            member: piece.member,
             value: masked.as_deref(),
         };
         let payload = rewrite(self, json, Some(given), counts);
-        (
-            payload.map(|text| JsonText::trusted(text.into())),
-            Some(end),
-        )
+        (payload.map(|text| JsonText::trusted(text.into())), both)
     }
 
-    /// Masks a piece behind the end of what is stored before it; nothing when it stays as it is.
-    fn piece(&self, before: &str, piece: &str, counts: &mut MaskCounts) -> Option<String> {
+    /// False when neither the text itself nor what it may begin has to be looked at.
+    fn matters(&self, both: &str, border: usize) -> bool {
+        let open = both
+            .get(..border)
+            .is_some_and(|before| before.ends_with(OPEN));
+        let rules = AssertUnwindSafe(|| self.rules.matters(both));
+        open || catch_unwind(rules).unwrap_or(true)
+    }
+
+    /// Masks the piece that begins at `border`, behind the end of what is stored before it; nothing when it stays as it is.
+    fn piece(&self, both: &str, border: usize, counts: &mut MaskCounts) -> Option<String> {
+        let (before, piece) = both.split_at_checked(border)?;
         if let Some(open) = open_placeholder(before) {
             let swallowed = open.swallows(piece);
             let escape = named::lost_escape(open.lead, piece);
@@ -182,10 +215,8 @@ impl Masker {
                 return Some(if escape { format!("\\{rest}") } else { rest });
             }
         }
-        let both = format!("{before}{piece}");
-        let border = before.len();
         let mut found = Vec::new();
-        self.rules.find(&both, Edge::Cut, &mut found);
+        self.rules.find(both, Edge::Cut, &mut found);
         found.retain(|one| one.end > border);
         if found.is_empty() {
             return None;
@@ -215,32 +246,36 @@ impl Masker {
         if same(&self.mask_after(draft.clone(), None).0.draft) {
             return true;
         }
-        let Some(stream) = streamed(session, draft) else {
+        let Some(piece) = Piece::of(&draft.event_type, draft.payload.as_str()) else {
             return false;
         };
-        let alone = self.mask_after(draft.clone(), Some("")).0;
-        if same(&alone.draft) {
+        let mut behind = |before: String| {
+            let after = Some((&piece, before));
+            same(&self.mask_after(draft.clone(), after).0.draft)
+        };
+        if behind(String::new()) {
             return true; // the stream was new, or had been forgotten
         }
+        let stream = piece.stream(&self.hashes, session, &draft.scope);
         let mut pieces = Vec::new();
         let mut len = 0;
         for event in earlier() {
-            if streamed(session, &event) != Some(stream) {
+            let piece = Piece::of(&event.event_type, event.payload.as_str());
+            let Some(piece) =
+                piece.filter(|p| p.stream(&self.hashes, session, &event.scope) == stream)
+            else {
                 continue;
-            }
-            let member = piece_member(&event.event_type).unwrap_or_default();
-            let text = member_text(event.payload.as_str(), member).unwrap_or_default();
-            len += text.len();
-            pieces.push(text.into_owned());
+            };
+            len += piece.text.len();
+            pieces.push(piece.text.into_owned());
             if len >= TAIL {
                 break;
             }
         }
-        let before = pieces
-            .iter()
-            .rev()
-            .fold(String::new(), |end, piece| end_of(end, piece));
-        same(&self.mask_after(draft.clone(), Some(&before)).0.draft)
+        pieces.reverse();
+        let mut before = pieces.concat();
+        keep_last(&mut before, TAIL);
+        behind(before)
     }
 }
 
@@ -254,7 +289,7 @@ struct Open<'a> {
 
 /// The open placeholder that `before` ends with.
 fn open_placeholder(before: &str) -> Option<Open<'_>> {
-    let inside = before.strip_suffix("+]")?;
+    let inside = before.strip_suffix(OPEN)?;
     let (lead, inside) = inside.rsplit_once("[masked:")?;
     let (rule, hash) = inside.rsplit_once(':')?;
     (hash.len() == 8 && !rule.is_empty()).then_some(Open { rule, lead })

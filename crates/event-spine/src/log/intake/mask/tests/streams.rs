@@ -181,15 +181,17 @@ fn a_secret_within_one_piece_has_the_placeholder_of_a_whole_text() {
 #[test]
 fn the_state_of_streams_is_bounded() {
     let mut streams = stream::Streams::default();
+    let hashes = hashbrown::DefaultHashBuilder::default();
     let key = |n: usize| {
         let mut draft = draft("model.delta", r#"{"delta":"x"}"#);
         draft.scope.set("messageId", &format!("m{n}")).unwrap();
-        stream::streamed(&session(), &draft).unwrap()
+        let piece = stream::Piece::of(&draft.event_type, draft.payload.as_str()).unwrap();
+        piece.stream(&hashes, &session(), &draft.scope)
     };
     for n in 0..10_000 {
         streams.set(key(n), format!("tail {n}"));
     }
     assert!(streams.len() <= 4096);
-    assert_eq!(streams.tail(key(9_999)), "tail 9999");
-    assert_eq!(streams.tail(key(0)), "");
+    assert_eq!(streams.take(key(9_999)), "tail 9999");
+    assert_eq!(streams.take(key(0)), "");
 }
