@@ -1,4 +1,4 @@
-//! Owns what a person can do about a failure, by its category. Our advice, not the source's words.
+//! Owns our own words about failures, by category: what a person can do, and why a call is closed that nobody answered.
 
 /// The advice for a failure category, if there is one.
 pub(super) fn recovery(category: &str) -> Option<&'static str> {
@@ -19,4 +19,14 @@ pub(super) fn recovery(category: &str) -> Option<&'static str> {
         "incomplete" => "look whether the source went on, then submit it again",
         _ => return None,
     })
+}
+
+/// Why a call is closed that its source did not close.
+pub(super) fn unanswered(category: &str) -> &'static str {
+    match category {
+        "cancelled" => "it was called off before a result came",
+        "arguments_cut_off" => "its arguments were cut off; it did not run",
+        "no_result" => "the turn ended and no result came; what it did is not known",
+        _ => "the stream ended and no result came; what it did is not known",
+    }
 }

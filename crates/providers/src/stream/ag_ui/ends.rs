@@ -31,7 +31,7 @@ pub(super) enum Ending<'a> {
 /// The turn ends, and with it all that is open in it.
 pub(super) fn end_turn(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     let (category, status) = match ending {
-        Ending::Completed { .. } => ("no_result", ToolStatus::Unknown),
+        Ending::Completed { .. } => ("no_result", ToolStatus::Interrupted),
         Ending::Canceled { .. } => ("cancelled", ToolStatus::Cancelled),
         Ending::Failed { .. } => ("interrupted", ToolStatus::Interrupted),
     };

@@ -4,7 +4,7 @@ use event_spine::event::family::tool::{ToolArgs, ToolFailed, ToolResult, ToolSta
 use event_spine::event::value::{ArgsState, ToolStatus};
 use event_spine::{JsonText, Scope};
 
-use super::super::recovery::recovery;
+use super::super::recovery::{recovery, unanswered};
 use super::cx::Cx;
 use super::frame::{Message, RunInput, Wire};
 use super::state::{Chunk, Text, Tool, message_id, tool_call_id};
@@ -265,7 +265,9 @@ pub(super) fn fail(cx: &mut Cx<'_>, id: &str, category: &str, status: ToolStatus
         cx.emit_synthetic(scope.clone(), &started(&tool));
         category = "arguments_cut_off";
     }
-    cx.emit_synthetic(scope, &failed(category, status, tool.name));
+    let mut payload = failed(category, status, tool.name);
+    payload.error = Some(unanswered(category).to_owned());
+    cx.emit_synthetic(scope, &payload);
     if let Some(turn) = cx.turn() {
         turn.tools.remove(id);
     }
@@ -282,7 +284,7 @@ pub(super) fn keep_waiting(cx: &mut Cx<'_>, pending: &[String]) {
         .unwrap_or_default();
     for id in ids {
         if !pending.contains(&id) {
-            fail(cx, &id, "no_result", ToolStatus::Unknown);
+            fail(cx, &id, "no_result", ToolStatus::Interrupted);
         } else if let Some(tool) = cx.turn().and_then(|turn| turn.tools.get_mut(&id)) {
             tool.pending = true;
         }

@@ -8,7 +8,7 @@ use event_spine::event::value::{ArgsState, ArtifactChange, ToolKind, ToolStatus}
 use event_spine::{JsonText, Scope};
 use serde_json::Value;
 
-use super::super::recovery::recovery;
+use super::super::recovery::{recovery, unanswered};
 use super::cx::Cx;
 use super::frame::{command_line, given, json, millis, owned, snake, text};
 use super::state::{Tool, tool_call_id, turn_id};
@@ -197,7 +197,8 @@ pub(super) fn settle(cx: &mut Cx<'_>, call: &str, outcome: Outcome) {
     if failed {
         let mut payload = failure(category, outcome.status, tool.name);
         payload.output = outcome.output;
-        payload.error = outcome.error;
+        let by_exit = || outcome.exit_code.map(|code| format!("exit status {code}"));
+        payload.error = outcome.error.or_else(by_exit);
         payload.exit_code = outcome.exit_code;
         payload.duration_ms = outcome.duration_ms;
         cx.emit(scope, &payload);
@@ -264,7 +265,8 @@ pub(super) fn fail_open(cx: &mut Cx<'_>, category: &str, status: ToolStatus) {
             continue;
         }
         let scope = scope(cx, &call, tool);
-        let payload = failure(category, status, tool.name.clone());
+        let mut payload = failure(category, status, tool.name.clone());
+        payload.error = Some(unanswered(category).to_owned());
         cx.emit_synthetic(scope, &payload);
         cx.thread.open.remove(&call);
         done(cx, &call);

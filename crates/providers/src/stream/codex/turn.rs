@@ -302,7 +302,7 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, cut: bool) {
 fn end(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     ensure(cx);
     let (category, status) = match ending {
-        Ending::Completed { .. } => ("no_result", ToolStatus::Unknown),
+        Ending::Completed { .. } => ("no_result", ToolStatus::Interrupted),
         Ending::Canceled { .. } | Ending::Failed { .. } => ("interrupted", ToolStatus::Interrupted),
     };
     tools::fail_open(cx, category, status);
