@@ -134,6 +134,16 @@ const ROWS: &[Row] = &[
         cell: Cell::Plain(Task::FoldTools, "fold_only_per_s"),
     },
     Row {
+        what: "open one long session from its checkpoint, ms",
+        target: "under 20",
+        cell: Cell::Plain(Task::OpenSession, "view_ms"),
+    },
+    Row {
+        what: "- most memory, log included, MiB",
+        target: "",
+        cell: Cell::Plain(Task::OpenSession, "memory_mib"),
+    },
+    Row {
         what: "acknowledgement to follower, p50, µs",
         target: "",
         cell: Cell::Plain(Task::Follow, "p50_us"),

@@ -74,6 +74,25 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
         }
     }
+    if options.includes(Name::Spine) {
+        let dir = tempfile::tempdir_in(&home)?;
+        measure(
+            options,
+            &mut results,
+            Name::Spine,
+            Task::LoadSession,
+            dir.path(),
+        )?;
+        for _ in 0..options.rounds {
+            measure(
+                options,
+                &mut results,
+                Name::Spine,
+                Task::OpenSession,
+                dir.path(),
+            )?;
+        }
+    }
     for name in rotated(options, 0) {
         stored(options, &mut results, name, home.path())?;
     }

@@ -51,6 +51,10 @@ pub(crate) enum Task {
     FoldDeltas,
     /// Build all views of a session that is nearly all tool calls, from the log.
     FoldTools,
+    /// Write one session of a million events and save its checkpoint.
+    LoadSession,
+    /// Open that session from its checkpoint.
+    OpenSession,
 }
 
 /// A child process: what it measures and where.
@@ -91,6 +95,8 @@ impl Child {
             Task::Follow => own::follow(dir, time)?,
             Task::FoldDeltas => own::fold(dir, self.events / 4, Record::of_answers)?,
             Task::FoldTools => own::fold(dir, self.events / 4, Record::of_tools)?,
+            Task::LoadSession => own::load_session(dir, self.events)?,
+            Task::OpenSession => own::open_session(dir)?,
         };
         numbers.insert("memory_mib".into(), machine::peak_memory_mib());
         println!("{}", serde_json::to_string(&numbers)?);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use event_spine::{Cursor, EventLog, Expected, ReadMode, SyncPolicy};
-use read_model::SessionView;
+use read_model::{Engine, SessionView};
 
 use super::{LONG_SESSION, Latencies, Numbers, rate};
 use crate::peer::options;
@@ -66,8 +66,7 @@ pub(super) fn follow(dir: &Path, time: Duration) -> Result<Numbers> {
     Ok(numbers)
 }
 
-/// Writes a session and builds all its views from the log: once everything, once the fold alone.
-pub(super) fn fold(dir: &Path, events: u64, make: fn(u64, u64) -> Record) -> Result<Numbers> {
+fn write(dir: &Path, events: u64, make: fn(u64, u64) -> Record) -> Result<EventLog> {
     let log = EventLog::open(dir, options(SyncPolicy::Relaxed))?;
     let session = session_id(1)?;
     for first in (1..=events).step_by(1000) {
@@ -75,6 +74,36 @@ pub(super) fn fold(dir: &Path, events: u64, make: fn(u64, u64) -> Record) -> Res
         let drafts = records.map(Record::draft).collect::<Result<_>>()?;
         log.append(&session, Expected::Exact(first - 1), drafts)?;
     }
+    Ok(log)
+}
+
+/// Writes a session, looks at it once as a program that serves views does, and closes.
+pub(super) fn load_session(dir: &Path, events: u64) -> Result<Numbers> {
+    let log = write(dir, events, Record::of_answers)?;
+    let begun = Instant::now();
+    let engine = Engine::open(&log);
+    let view = engine.view(&session_id(1)?)?;
+    let numbers = rate(view.at.sequence, begun.elapsed());
+    engine.close();
+    Ok(numbers)
+}
+
+/// From an open log to the whole view of its one long session.
+pub(super) fn open_session(dir: &Path) -> Result<Numbers> {
+    let log = EventLog::open(dir, options(SyncPolicy::Barrier))?;
+    let begun = Instant::now();
+    let view = Engine::open(&log).view(&session_id(1)?)?;
+    let took = begun.elapsed();
+    ensure!(view.at.sequence > 0, "the view is empty");
+    Ok(Numbers::from([(
+        "view_ms".into(),
+        took.as_secs_f64() * 1000.0,
+    )]))
+}
+
+/// Writes a session and builds all its views from the log: once everything, once the fold alone.
+pub(super) fn fold(dir: &Path, events: u64, make: fn(u64, u64) -> Record) -> Result<Numbers> {
+    let (log, session) = (write(dir, events, make)?, session_id(1)?);
     let reader = log.reader();
     read_model::replay(&reader, &session, Some(events / 10))?;
     let begun = Instant::now();
