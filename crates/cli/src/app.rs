@@ -15,6 +15,8 @@ use crate::system::{SystemClock, SystemEntropy};
 pub(crate) struct App {
     /// The data folder.
     pub(crate) data: PathBuf,
+    /// Somebody named it.
+    pub(crate) data_given: bool,
     /// Results as JSON.
     pub(crate) json: bool,
     /// No notes.
@@ -34,7 +36,8 @@ impl App {
     /// Takes the global options.
     pub(crate) fn new(global: Global) -> Result<Self, Failure> {
         Ok(Self {
-            data: global.data,
+            data_given: global.data.is_some(),
+            data: global.data.unwrap_or_else(|| PathBuf::from(".spine")),
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,

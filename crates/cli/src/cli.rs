@@ -43,15 +43,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The data folder
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        env = "SPINE_DATA",
-        default_value = ".spine"
-    )]
-    pub(crate) data: PathBuf,
+    /// The data folder [default: .spine]
+    #[arg(long, global = true, value_name = "DIR", env = "SPINE_DATA")]
+    pub(crate) data: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -65,11 +59,13 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(command::demo::Args),
     Ingest(command::ingest::Args),
     Sessions(command::sessions::Args),
     Show(command::show::Args),
     Events(command::events::Args),
     Graph(command::graph::Args),
+    Replay(command::replay::Args),
     Export(command::export::Args),
     Fork(command::fork::Args),
     Check(command::check::Args),
@@ -85,11 +81,13 @@ enum Command {
 impl Command {
     fn run(self, app: &mut App) -> Result<Answer, Failure> {
         match self {
+            Self::Demo(args) => command::demo::run(app, &args),
             Self::Ingest(args) => command::ingest::run(app, &args),
             Self::Sessions(args) => command::sessions::run(app, &args),
             Self::Show(args) => command::show::run(app, &args),
             Self::Events(args) => command::events::run(app, &args),
             Self::Graph(args) => command::graph::run(app, &args),
+            Self::Replay(args) => command::replay::run(app, &args),
             Self::Export(args) => command::export::run(app, &args),
             Self::Fork(args) => command::fork::run(app, &args),
             Self::Check(args) => command::check::run(app, &args),

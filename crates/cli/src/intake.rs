@@ -18,8 +18,8 @@ use crate::progress::Progress;
 use crate::source::{LONGEST, LineGuard, Source};
 use crate::text::{bytes, counted};
 
-/// So many facts are stored at once.
-const BATCH: usize = 512;
+/// So many facts are stored at once, unless a plan says otherwise.
+pub(crate) const BATCH: usize = 512;
 
 /// How a recording is to be read.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     pub(crate) lenient: bool,
     /// The recording is a part; the rest comes later.
     pub(crate) paused: bool,
+    /// So many facts are stored at once.
+    pub(crate) batch: usize,
 }
 
 /// What became of a recording.
@@ -173,6 +175,7 @@ impl Plan {
             log,
             name: source.name.clone(),
             taken: Taken::default(),
+            batch: self.batch,
             waiting: Vec::new(),
         };
         source.for_each_piece(|piece| {
@@ -266,6 +269,7 @@ struct Writer<'a> {
     log: &'a EventLog,
     name: String,
     taken: Taken,
+    batch: usize,
     /// Facts of one session that are stored together.
     waiting: Vec<SessionDraft>,
 }
@@ -288,7 +292,7 @@ impl Writer<'_> {
                 .waiting
                 .first()
                 .is_some_and(|first| first.session_id != made.session_id);
-            if other || self.waiting.len() >= BATCH {
+            if other || self.waiting.len() >= self.batch {
                 self.flush()?;
             }
             self.waiting.push(made);

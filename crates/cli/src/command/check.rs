@@ -10,7 +10,7 @@ use providers::stream::{Format, Framing};
 use crate::app::App;
 use crate::command::ingest::format;
 use crate::failure::{Answer, Failure};
-use crate::intake::Plan;
+use crate::intake::{BATCH, Plan};
 use crate::output::{BAD, DIM, GOOD, WARN};
 use crate::progress::{Progress, Unit};
 use crate::source::Source;
@@ -102,7 +102,9 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
     };
     if format == Format::RuntimeEvent {
         let name = source.name.clone();
-        let reader = source.reader().map(BufReader::new);
+        let reader = source
+            .reader()
+            .map(|from| BufReader::with_capacity(256 * 1024, from));
         return reader
             .and_then(|reader| check_lines(reader, options))
             .map_err(|e| {
@@ -118,6 +120,7 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
         session: None,
         lenient: true,
         paused: !whole,
+        batch: BATCH,
     };
     let mut progress = Progress::new(app.quiet, "checking", Unit::Bytes, Some(source.size));
     plan.adapt(&mut source, &mut progress, |batch| {
@@ -142,7 +145,7 @@ fn begins_with_json(head: &[u8]) -> bool {
     value.is_some_and(|line| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok())
 }
 
-fn session(app: &App, typed: &str, whole: bool) -> Result<Report, Failure> {
+pub(crate) fn session(app: &App, typed: &str, whole: bool) -> Result<Report, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, typed)?;
     let mut checker = Checker::new(Options {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
-use crate::intake::{Plan, Taken, Tally, recognise};
+use crate::intake::{BATCH, Plan, Taken, Tally, recognise};
 use crate::output::{DIM, GOOD, LIVE, WARN};
 use crate::progress::{Progress, Unit};
 use crate::source::Source;
@@ -62,6 +62,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         session: args.session.clone(),
         lenient: args.lenient,
         paused: args.part,
+        batch: BATCH,
     };
     let taken = take(app, &plan, &mut source)?;
     if app.json {

@@ -1,5 +1,6 @@
 //! The subcommands: each file holds the arguments of one and the function that runs it.
 
+pub(crate) mod demo;
 pub(crate) mod ingest;
 
 pub(crate) mod events;
@@ -10,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod fork;
 
 pub(crate) mod check;
+pub(crate) mod replay;
 pub(crate) mod verify;
 
 pub(crate) mod doctor;

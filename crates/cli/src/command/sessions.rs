@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// One session of the list.
-struct Line {
+pub(crate) struct Line {
     summary: SessionSummary,
     brief: Brief,
     view: SessionView,
@@ -39,15 +39,9 @@ struct Line {
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
-    let sessions = reader.sessions()?;
-    let total = sessions.len();
+    let total = reader.sessions()?.len();
     let most = if args.limit == 0 { total } else { args.limit };
-    let lines = sessions
-        .into_iter()
-        .rev()
-        .take(most)
-        .map(|summary| line(app, &reader, summary))
-        .collect::<Result<Vec<_>, _>>()?;
+    let lines = newest(app, &reader, most)?;
     if app.json {
         app.out
             .json(&lines.iter().map(describe).collect::<Vec<_>>())?;
@@ -71,6 +65,17 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
+/// The sessions that were active last.
+pub(crate) fn newest(app: &App, reader: &LogReader, most: usize) -> Result<Vec<Line>, Failure> {
+    let sessions = reader.sessions()?;
+    sessions
+        .into_iter()
+        .rev()
+        .take(most)
+        .map(|summary| line(app, reader, summary))
+        .collect()
+}
+
 fn line(app: &App, reader: &LogReader, summary: SessionSummary) -> Result<Line, Failure> {
     let brief = brief::of(reader, &summary.session_id)?;
     let view = fold(app, reader, &summary, None)?;
@@ -83,7 +88,7 @@ fn line(app: &App, reader: &LogReader, summary: SessionSummary) -> Result<Line, 
 
 /// The table of some sessions. Ids are as long as they must be to be told apart, since the beginning of one is enough to
 /// name it.
-fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
+pub(crate) fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
     let now = app.clock.now();
     let ids: Vec<_> = lines
         .iter()

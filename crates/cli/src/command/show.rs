@@ -1,7 +1,7 @@
 //! `spine show`: a session as a person reads it.
 
 use event_spine::{LogReader, SessionSummary};
-use read_model::{Limits, SessionView, VIEW_NAMES, replay_with};
+use read_model::{Limits, SessionView, VIEW_NAMES, page, replay_with};
 use serde_json::{Map, Value};
 
 use crate::app::App;
@@ -32,12 +32,21 @@ pub(crate) struct Args {
     /// As it was after this event
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
+    /// The stretch that ends before this event, as an older page of a long session
+    #[arg(long, value_name = "SEQ", conflicts_with = "at")]
+    before: Option<u64>,
+    /// How many events such a page holds at least
+    #[arg(long, value_name = "N", default_value_t = 500, requires = "before")]
+    limit: u64,
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
     let summary = store::find(&reader, &args.session)?;
-    let view = fold(app, &reader, &summary, args.at)?;
+    let view = match args.before {
+        Some(before) => older(&reader, &summary, before, args.limit)?,
+        None => fold(app, &reader, &summary, args.at)?,
+    };
     if app.json {
         app.out.json(&chosen(&view, &args.view)?)?;
         return Ok(Answer::Yes);
@@ -85,6 +94,23 @@ pub(crate) fn fold(
             before = sequence;
         },
     )?)
+}
+
+/// An older page.
+fn older(
+    reader: &LogReader,
+    summary: &SessionSummary,
+    before: u64,
+    events: u64,
+) -> Result<SessionView, Failure> {
+    let beyond = summary.head.sequence + 1;
+    if before < 2 || before > beyond {
+        let session = &summary.session_id;
+        return Err(Failure::input(format!(
+            "{session} has nothing before event {before}; try 2 to {beyond}"
+        )));
+    }
+    Ok(page(reader, &summary.session_id, before, events)?.view)
 }
 
 /// The stamp and the view that was asked for.

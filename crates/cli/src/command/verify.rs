@@ -87,7 +87,7 @@ fn describe(found: &Verification) -> Value {
     })
 }
 
-fn table(app: &mut App, found: &[Verification]) -> Result<(), Failure> {
+pub(crate) fn table(app: &mut App, found: &[Verification]) -> Result<(), Failure> {
     if found.is_empty() {
         app.note("the log has no session yet");
         return Ok(());
@@ -121,7 +121,7 @@ fn table(app: &mut App, found: &[Verification]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn summary(
+pub(crate) fn summary(
     app: &mut App,
     found: &[Verification],
     intact: bool,

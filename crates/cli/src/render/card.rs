@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use read_model::projections::actions::{Action, ActionState};
 use read_model::projections::tools::{CallStatus, ToolCall};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{took, whole};
 use crate::output::{BAD, DIM, GOOD, LIVE, Out, STRONG, WARN};
@@ -138,6 +138,10 @@ pub(crate) fn arguments(text: &str) -> String {
     let Ok(Value::Object(members)) = serde_json::from_str::<Value>(text) else {
         return text.to_owned();
     };
+    // What is asked in words says more than the structure around it.
+    if let Some(question) = question(&members) {
+        return question;
+    }
     let plain = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.iter().all(Value::is_string) => items
@@ -155,6 +159,19 @@ pub(crate) fn arguments(text: &str) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     }
+}
+
+/// The question among arguments, one level down at most.
+fn question(members: &Map<String, Value>) -> Option<String> {
+    let here = ["question", "prompt"]
+        .iter()
+        .find_map(|name| members.get(*name)?.as_str());
+    let below = || {
+        members
+            .values()
+            .find_map(|value| value.as_object()?.get("question")?.as_str())
+    };
+    here.or_else(below).map(str::to_owned)
 }
 
 fn lines(out: &mut Out, text: &str, indent: &str, most: usize) -> io::Result<()> {
@@ -188,11 +205,11 @@ pub(crate) fn action(out: &mut Out, action: &Action, indent: &str) -> io::Result
         .clone()
         .or_else(|| action.tool_name.clone())
         .unwrap_or_default();
-    let about = if about.is_empty() || action.state == ActionState::Pending {
-        let with = arguments(action.arguments.head());
-        if about.is_empty() { with } else { about }
-    } else {
-        about
+    // Some sources put the whole request where the title should be.
+    let about = match about.as_str() {
+        "" => arguments(action.arguments.head()),
+        text if text.starts_with('{') => arguments(text),
+        _ => about,
     };
     let right = took(&action.waited)
         .map(|waited| format!("after {waited}"))
@@ -274,6 +291,10 @@ mod tests {
         check(r#"{"command":["bash","-lc","ls"]}"#, "bash -lc ls");
         check(r#"{"path":"a.txt","depth":2}"#, "path: a.txt, depth: 2");
         check(r#"{"q":"#, r#"{"q":"#);
+        check(
+            r#"{"raw":{"action":"delete","question":"Delete it?"}}"#,
+            "Delete it?",
+        );
         check("{}", "");
         check("plain", "plain");
     }

@@ -14,6 +14,7 @@ pub(crate) mod timeline;
 pub(crate) mod work;
 
 mod card;
+mod part;
 
 use read_model::{Elapsed, Known, Text};
 
@@ -36,6 +37,8 @@ pub(crate) fn whole(text: &Text) -> String {
 /// A duration, or nothing when there is none to tell.
 pub(crate) fn took(elapsed: &Elapsed) -> Option<String> {
     match elapsed.ms {
+        // Sources without times of their own: everything happens at once.
+        Known::Is(0) => None,
         Known::Is(ms) | Known::Stale(ms) => Some(when::lasted(
             i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000),
         )),

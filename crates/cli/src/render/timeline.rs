@@ -23,9 +23,15 @@ pub(crate) fn draw(out: &mut Out, timeline: &Timeline) -> io::Result<()> {
         let note = out.paint(DIM, note);
         writeln!(out, "{note}")?;
     }
-    let start = entries
-        .iter()
-        .find_map(|entry| entry.first.timestamp.micros());
+    let times = || {
+        entries
+            .iter()
+            .filter_map(|entry| entry.first.timestamp.micros())
+    };
+    // A source without times of its own has one time for everything, which says nothing.
+    let start = times()
+        .next()
+        .filter(|start| times().any(|at| at != *start));
     let digits = entries
         .last()
         .map_or(1, |(_, last)| last.last_sequence.to_string().len());
@@ -73,7 +79,7 @@ fn since(timestamp: &Timestamp, start: Option<i64>) -> String {
     match (timestamp.micros(), start) {
         (Some(at), Some(start)) if at >= start => format!("+{}", when::lasted(at - start)),
         (Some(_), Some(_)) => "-".to_owned(),
-        _ => String::new(),
+        (_, None) | (None, _) => String::new(),
     }
 }
 
