@@ -155,9 +155,9 @@ impl Reader {
         let null = value.get() == "null";
         match name {
             "schemaVersion" => self.schema_version = Some(required_text(name, value)?),
-            "runtimeId" => self.runtime_id = Some(id(name, value, |t| RuntimeId::parse(t))?),
-            "sessionId" => self.session_id = Some(id(name, value, |t| SessionId::parse(t))?),
-            "eventId" => self.event_id = Some(id(name, value, |t| EventId::parse(t))?),
+            "runtimeId" => self.runtime_id = Some(id(name, value, RuntimeId::parse)?),
+            "sessionId" => self.session_id = Some(id(name, value, SessionId::parse)?),
+            "eventId" => self.event_id = Some(id(name, value, EventId::parse)?),
             "timestamp" => self.timestamp = Some(required_text(name, value)?),
             "type" => self.name = Some(required_text(name, value)?),
             "sequence" => {

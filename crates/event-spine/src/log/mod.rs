@@ -78,7 +78,7 @@ impl LogOptions {
             clock,
             entropy,
             sync: SyncPolicy::Barrier,
-            inline_limit: 8 * 1024,
+            inline_limit: intake::spill::INLINE_LIMIT,
             segment_bytes: 64 * 1024 * 1024,
             disk: Arc::new(RealDisk),
         }

@@ -148,6 +148,10 @@ pub enum ReadMode {
 
 /// Something a read gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every entry is an event; a box would cost an allocation for each"
+)]
 pub enum Entry {
     /// An event.
     Event(RecordedEvent),

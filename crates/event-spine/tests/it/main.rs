@@ -1,4 +1,11 @@
 //! Integration tests of the log, one file a subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "all of this crate is tests"
+)]
 
 mod common;
 mod crash;

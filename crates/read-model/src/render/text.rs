@@ -227,7 +227,7 @@ pub(super) fn short_number(n: u64) -> String {
         _ => ("G", 1_000_000_000),
     };
     let tenths = (n.saturating_mul(10) + divisor / 2) / divisor;
-    if tenths < 100 && tenths % 10 != 0 {
+    if tenths < 100 && !tenths.is_multiple_of(10) {
         format!("{}.{}{unit}", tenths / 10, tenths % 10)
     } else {
         format!("{}{unit}", (n + divisor / 2) / divisor)

@@ -3,8 +3,8 @@
 //! What masking did is a fact of its own: each event that lost something is followed by an `output.redacted` for each
 //! rule that matched in it.
 
-pub mod mask;
-pub mod spill;
+pub(crate) mod mask;
+pub(crate) mod spill;
 mod validate;
 
 use crate::blob::Blobs;

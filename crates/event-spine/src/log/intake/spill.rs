@@ -22,24 +22,24 @@ use crate::refs::{Ref, RefKind, Refs, RefsError};
 use plan::Plan;
 
 /// The inline limit, in bytes of text, when nothing else is said.
-pub const INLINE_LIMIT: usize = 8 * 1024;
+pub(crate) const INLINE_LIMIT: usize = 8 * 1024;
 
 /// The smallest limit that holds what stays behind.
 const MIN_LIMIT: usize = 512;
 
 /// A draft whose large bodies are in the blob store.
 #[derive(Debug, Clone)]
-pub struct Spilled {
+pub(crate) struct Spilled {
     /// The draft as it may be stored.
-    pub draft: EventDraft,
+    pub(crate) draft: EventDraft,
     /// How many bodies were taken out.
-    pub bodies: usize,
+    pub(crate) bodies: usize,
 }
 
 /// Why a body cannot be taken out.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SpillError {
+pub(crate) enum SpillError {
     /// The blob store cannot take it.
     #[error(transparent)]
     Blob(#[from] BlobError),
@@ -52,7 +52,7 @@ pub enum SpillError {
 ///
 /// # Errors
 /// The blob store cannot take a body; nothing refers to those that it took.
-pub fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
+pub(crate) fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
     let limit = limit.max(MIN_LIMIT);
     let fits = |text: &JsonText| text.as_str().len() <= limit; // decoded text is never longer than its escaped form
     if fits(&draft.payload) && draft.extra.as_ref().is_none_or(fits) {

@@ -89,7 +89,7 @@ pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()
             ids: push_ids(&mut sections, ids),
         });
     }
-    sessions.sort_by(|a, b| a.activity.cmp(&b.activity));
+    sessions.sort_by_key(|session| session.activity);
     let segment = index.segments.get(&number).cloned().unwrap_or_default();
     let mut head = TocHead {
         segment: number,
