@@ -171,6 +171,12 @@ impl EventLog {
         &self.inner.blobs
     }
 
+    /// What replaces secrets in this log, for what goes into the blob store beside the facts.
+    #[must_use]
+    pub fn masker(&self) -> &Masker {
+        &self.inner.masker
+    }
+
     /// Saved folds of this log's projections, for whoever holds the log open. Opened when first asked for.
     #[must_use]
     pub fn checkpoints(&self) -> Checkpoints {
