@@ -3,10 +3,10 @@
 //! All of it is checked before anything is stored, so a recording that is refused leaves no trace. Memory does not grow
 //! with the recording: both passes go piece by piece.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use event_spine::event::Family;
-use event_spine::{AppendError, EventDraft, SessionId, Timestamp, validate};
+use event_spine::{AppendError, EventDraft, EventId, SessionId, Timestamp, validate};
 use event_spine::{EventLog, Expected, Head, ReadMode};
 use providers::stream::{
     AdaptError, AdaptErrorKind, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline,
@@ -15,6 +15,7 @@ use providers::stream::{
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::raw;
 use crate::source::{LONGEST, LineGuard, Source};
 use crate::text::{bytes, counted};
 
@@ -134,43 +135,50 @@ impl Plan {
         &self,
         source: &mut Source,
         progress: &mut Progress,
-    ) -> Result<(), Failure> {
+    ) -> Result<Checked, Failure> {
         let name = source.name.clone();
-        let mut facts = 0;
+        let mut last = None;
         self.adapt(source, progress, |batch| {
-            facts += batch.drafts.len();
             for made in &batch.drafts {
                 validate(std::slice::from_ref(&made.draft))
                     .map_err(|e| invalid(&name, &made.draft, &e))?;
             }
-            match batch
+            if let Some(fault) = batch
                 .faults
                 .iter()
                 .find(|fault| !self.lenient && refused(fault))
             {
-                Some(fault) => Err(refuse(&name, fault)),
-                None => Ok(()),
+                return Err(refuse(&name, fault));
             }
+            last = batch.drafts.into_iter().next_back().or(last.take());
+            Ok(())
         })?;
-        if facts == 0 {
-            return Err(Failure::input(format!(
+        match last {
+            Some(last) => Ok(Checked { last }),
+            None => Err(Failure::input(format!(
                 "{name} holds no event in the format {}",
                 self.format
-            )));
+            ))),
         }
-        Ok(())
     }
 
-    /// Stores a recording.
+    /// Stores a recording that was checked.
     pub(crate) fn store(
         &self,
         source: &mut Source,
         log: &EventLog,
-        raw: Option<String>,
+        checked: Checked,
         progress: &mut Progress,
     ) -> Result<Taken, Failure> {
-        let mut pipeline = self.pipeline(source, raw);
-        self.recall(source, log, &mut pipeline)?;
+        // Events in their own form are kept word for word; what others wrote is kept beside what was made of it.
+        let foreign = self.format != Format::RuntimeEvent;
+        let mut pipeline = self.pipeline(source, foreign.then(|| raw::name(source)));
+        let known_inputs = if foreign {
+            self.recall(source, log, &mut pipeline)?
+        } else {
+            HashSet::new()
+        };
+        let mut keeper = foreign.then(|| raw::Keeper::new(source, log.blobs(), log.masker()));
         let mut writer = Writer {
             log,
             name: source.name.clone(),
@@ -180,38 +188,52 @@ impl Plan {
         };
         source.for_each_piece(|piece| {
             progress.advance(piece.len() as u64);
+            if let Some(keeper) = &mut keeper {
+                keeper.push(piece)?;
+            }
             writer.take(pipeline.push(piece), pipeline.session_id())
         })?;
         let last = pipeline.finish(self.end());
         writer.take(last, pipeline.session_id())?;
+        if let Some(keeper) = keeper {
+            writer.keep(keeper.finish(checked.last, self.format)?, &known_inputs)?;
+        }
         writer.flush()?;
         Ok(writer.taken)
     }
 
-    /// Tells the adapter what the log has of the session already: a recording may repeat or continue it.
+    /// Tells the adapter what the log has of the session already: a recording may repeat or continue it. Gives the
+    /// states of its input that were recorded.
     fn recall(
         &self,
         source: &Source,
         log: &EventLog,
         pipeline: &mut Pipeline,
-    ) -> Result<(), Failure> {
-        if self.format == Format::RuntimeEvent {
-            return Ok(()); // its events carry ids and times of their own, so the log itself knows them again
-        }
-        let context = self.context(source, None);
+    ) -> Result<HashSet<EventId>, Failure> {
+        let mut inputs = HashSet::new();
+        let context = self.context(source, Some(raw::name(source)));
         let Some(session) = Pipeline::session_of(self.format, &source.head, context) else {
-            return Ok(());
+            return Ok(inputs);
         };
         let reader = log.reader();
         if reader.head(&session)?.is_none() {
-            return Ok(());
+            return Ok(inputs);
         }
         let mut events = reader.read(&session, .., ReadMode::Tolerant)?;
         while let Some(event) = events.next_event()? {
             pipeline.recall(&session, &event.draft);
+            if raw::is_input(&event.draft) {
+                inputs.insert(event.draft.event_id);
+            }
         }
-        Ok(())
+        Ok(inputs)
     }
+}
+
+/// A recording that was read to its end without a fault.
+pub(crate) struct Checked {
+    /// The last fact of it.
+    last: SessionDraft,
 }
 
 /// A draft that the log would refuse, with the frame that it came from when the adapter says so.
@@ -297,6 +319,23 @@ impl Writer<'_> {
             }
             self.waiting.push(made);
         }
+        Ok(())
+    }
+
+    /// Takes the fact about the raw input, unless the log has it.
+    fn keep(&mut self, made: SessionDraft, known: &HashSet<EventId>) -> Result<(), Failure> {
+        if known.contains(&made.draft.event_id) {
+            self.tally(&made.session_id)?.already += 1;
+            return Ok(());
+        }
+        if self
+            .waiting
+            .first()
+            .is_some_and(|first| first.session_id != made.session_id)
+        {
+            self.flush()?;
+        }
+        self.waiting.push(made);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ mod folder;
 mod intake;
 mod output;
 mod progress;
+mod raw;
 mod render;
 mod source;
 mod store;

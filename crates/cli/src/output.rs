@@ -63,8 +63,6 @@ pub(crate) struct Out {
     pub(crate) paint: Paint,
     /// Columns to wrap and cut at.
     pub(crate) width: usize,
-    /// Somebody watches: lines should appear as they are written.
-    pub(crate) terminal: bool,
 }
 
 impl Out {
@@ -79,7 +77,6 @@ impl Out {
             paint: Paint::for_stream(AutoStream::choice(&stdout)),
             sink: BufWriter::with_capacity(64 * 1024, stdout),
             width,
-            terminal,
         }
     }
 

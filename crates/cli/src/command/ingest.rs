@@ -76,11 +76,11 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
 /// Checks a recording and stores it.
 pub(crate) fn take(app: &App, plan: &Plan, source: &mut Source) -> Result<Taken, Failure> {
     let mut progress = Progress::new(app.quiet, "checking", Unit::Bytes, Some(source.size));
-    plan.check(source, &mut progress)?;
+    let checked = plan.check(source, &mut progress)?;
     drop(progress);
     let log = store::writer(app)?;
     let mut progress = Progress::new(app.quiet, "storing", Unit::Bytes, Some(source.size));
-    plan.store(source, &log, None, &mut progress)
+    plan.store(source, &log, checked, &mut progress)
 }
 
 fn describe(source: &Source, format: Format, taken: &Taken) -> Value {

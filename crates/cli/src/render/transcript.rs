@@ -9,6 +9,7 @@ use read_model::projections::transcript::{Body, Part, PartState, Transcript};
 
 use super::part;
 use crate::output::{DIM, LIVE, Out, STRONG};
+use crate::raw;
 use crate::text::{columns, counted};
 
 /// Who a part is by.
@@ -194,8 +195,19 @@ fn is_card(part: &Part) -> bool {
     )
 }
 
-/// False for what another try took the place of, and for a text without words that nothing more comes of.
+/// False for what another try took the place of, for a text without words that nothing more comes of, and for where the
+/// raw input lies.
 fn is_shown(part: &Part, verbose: bool) -> bool {
+    let bookkeeping = match &part.body {
+        Body::EvidenceRef(evidence) => evidence
+            .title
+            .as_deref()
+            .is_some_and(|title| title.starts_with(raw::TITLE)),
+        _ => false,
+    };
+    if bookkeeping && !verbose {
+        return false;
+    }
     if part.state == PartState::Superseded && !verbose {
         return false;
     }

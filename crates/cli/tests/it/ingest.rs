@@ -80,3 +80,130 @@ fn what_was_exported_can_be_ingested_elsewhere_and_is_the_same() {
     );
     assert_eq!(strip(here), strip(there));
 }
+
+/// Every file below a folder, for searching.
+fn all_bytes(folder: &std::path::Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            bytes.extend(all_bytes(&path))
+        } else {
+            bytes.extend(std::fs::read(path).unwrap())
+        }
+    }
+    bytes
+}
+
+// verifies: H25
+#[test]
+fn a_recording_that_has_grown_adds_only_what_is_new() {
+    let desk = Desk::new();
+    let whole = std::fs::read_to_string(fixture("codex/tool-success.jsonl")).unwrap();
+    let lines: Vec<_> = whole.lines().collect();
+    desk.write("run.jsonl", lines[..12].join("\n") + "\n");
+    let first = desk
+        .run(&["ingest", "run.jsonl", "--part", "--json"])
+        .json();
+    desk.write("run.jsonl", &whole);
+    let second = desk.run(&["ingest", "run.jsonl", "--json"]).json();
+    let new = |taken: &serde_json::Value| taken["sessions"][0]["new"].as_u64().unwrap();
+    assert!(new(&first) > 0 && new(&second) > 0, "{first} {second}");
+    let alone = desk
+        .run(&["ingest", "run.jsonl", "--data", "other", "--json"])
+        .json();
+    // One more: each state of the input is recorded.
+    assert_eq!(new(&first) + new(&second), new(&alone) + 1);
+    assert_eq!(new(&desk.run(&["ingest", "run.jsonl", "--json"]).json()), 0);
+}
+
+#[test]
+fn facts_without_a_time_of_their_own_are_known_again_whatever_the_file_says() {
+    let desk = Desk::new();
+    let file = desk.write(
+        "run.jsonl",
+        std::fs::read(fixture("ag-ui/approval.jsonl")).unwrap(),
+    );
+    desk.run(&["ingest", "run.jsonl"]).ok();
+    let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    std::fs::File::options()
+        .write(true)
+        .open(file)
+        .unwrap()
+        .set_modified(past)
+        .unwrap();
+    assert!(desk.run(&["ingest", "run.jsonl"]).ok().contains(" 0 new, "));
+}
+
+// verifies: H39
+#[test]
+fn no_secret_of_a_recording_reaches_the_disk() {
+    let desk = Desk::new();
+    let secrets = [
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "AKIAIOSFODNN7EXAMPLE",
+    ];
+    let text = std::fs::read_to_string(fixture("ag-ui/text.jsonl")).unwrap();
+    desk.write(
+        "run.jsonl",
+        text.replace("Paris", &format!("Paris {} {}", secrets[0], secrets[1])),
+    );
+    let taken = desk.run(&["ingest", "run.jsonl", "--json"]).json();
+    assert!(
+        taken["sessions"][0]["masked"].as_u64().unwrap() >= 2,
+        "{taken}"
+    );
+    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"])
+        .ok();
+    let mut stored = all_bytes(&desk.path(".spine"));
+    stored.extend(std::fs::read(desk.path("out.jsonl")).unwrap());
+    stored.extend(
+        desk.run(&["show", "last", "--view", "all", "--json"])
+            .ok()
+            .into_bytes(),
+    );
+    for secret in secrets {
+        assert!(
+            memchr::memmem::find(&stored, secret.as_bytes()).is_none(),
+            "{secret} is there"
+        );
+    }
+}
+
+#[test]
+fn the_raw_input_is_kept_once_and_facts_name_their_frame_of_it() {
+    let desk = Desk::new();
+    desk.run(&["ingest", &fixture("codex/tool-success.jsonl")])
+        .ok();
+    let events = desk.run(&["events", "last"]).ok();
+    let events: Vec<serde_json::Value> = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let input = events
+        .iter()
+        .rev()
+        .find(|e| e["type"] == "evidence.changed")
+        .unwrap();
+    let id = input["refs"][0]["id"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("blake3:")
+        .unwrap();
+    let kept =
+        std::fs::read(desk.path(&format!(".spine/blobs/{}/{}", &id[..2], &id[2..]))).unwrap();
+    assert_eq!(
+        kept,
+        std::fs::read(fixture("codex/tool-success.jsonl")).unwrap()
+    );
+    let started = events.iter().find(|e| e["type"] == "tool.started").unwrap();
+    let raw = &started["refs"][0];
+    assert_eq!(raw["id"], input["refs"][0]["owner"], "{started}");
+    let frame = usize::try_from(raw["origin"]["frame"].as_u64().unwrap()).unwrap();
+    let line = std::str::from_utf8(&kept)
+        .unwrap()
+        .lines()
+        .nth(frame - 1)
+        .unwrap();
+    assert!(line.contains("function_call"), "{line}");
+}
