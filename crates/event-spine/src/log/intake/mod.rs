@@ -3,7 +3,7 @@
 //! What masking did is a fact of its own: each event that lost something is followed by an `output.redacted` for each
 //! rule that matched in it.
 
-pub(crate) mod mask;
+pub mod mask;
 pub(crate) mod spill;
 mod validate;
 
