@@ -161,22 +161,36 @@ pub(crate) fn arguments(text: &str) -> String {
     }
 }
 
-/// The question among arguments, one level down at most.
+/// The question among arguments, a few levels down at most.
 fn question(members: &Map<String, Value>) -> Option<String> {
-    let here = ["question", "prompt"]
-        .iter()
-        .find_map(|name| members.get(*name)?.as_str());
-    let below = || {
+    fn below(value: &Value, name: &str, levels: u8) -> Option<String> {
+        match value {
+            Value::Object(members) => match members.get(name) {
+                Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+                _ if levels == 0 => None,
+                _ => members
+                    .values()
+                    .find_map(|value| below(value, name, levels - 1)),
+            },
+            Value::Array(items) if levels > 0 => {
+                items.iter().find_map(|item| below(item, name, levels - 1))
+            }
+            _ => None,
+        }
+    }
+    let whole = Value::Object(members.clone());
+    // Tools have arguments called `description` too; only what lies deeper is somebody's request.
+    let request = || {
         members
             .values()
-            .find_map(|value| value.as_object()?.get("question")?.as_str())
+            .find_map(|value| below(value, "description", 3))
     };
-    here.or_else(below).map(str::to_owned)
+    below(&whole, "question", 3).or_else(request)
 }
 
 fn lines(out: &mut Out, text: &str, indent: &str, most: usize) -> io::Result<()> {
     let all = wrapped(text.trim(), out.prose_width(), indent);
-    let shown = if all.len() <= most + 1 {
+    let shown = if all.len() <= most.saturating_add(1) {
         all.len()
     } else {
         most
@@ -294,6 +308,14 @@ mod tests {
         check(
             r#"{"raw":{"action":"delete","question":"Delete it?"}}"#,
             "Delete it?",
+        );
+        check(
+            r#"{"raw":{"requests":[{"name":"rm","description":"Delete notes.txt"}]}}"#,
+            "Delete notes.txt",
+        );
+        check(
+            r#"{"description":"list","command":"ls"}"#,
+            "description: list, command: ls",
         );
         check("{}", "");
         check("plain", "plain");

@@ -10,5 +10,7 @@
 mod run;
 
 mod bad_input;
+mod commands;
 mod ingest;
 mod reference;
+mod shown;
