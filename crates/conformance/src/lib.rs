@@ -12,11 +12,13 @@
 //! assert_eq!(report.findings[0].code, "missing_scope_id");
 //! ```
 //!
-//! Next: [`rule`], the register; `check`, which runs it over a stream.
+//! Next: [`rule`], the register; `check`, which runs it over a stream; [`fixture`], streams with what must come out of them;
+//! [`laws`].
 
 // Modules stand in reading order.
 mod check;
 mod finding;
+pub mod fixture;
 mod input;
 pub mod laws;
 mod limit;

@@ -9,6 +9,7 @@
 
 mod support;
 
+mod fixtures;
 mod invalid;
 mod pages;
 mod parts;
