@@ -193,7 +193,8 @@ fn recordings_are_taken_without_a_fault_and_twice_give_the_same() {
 fn cut_anywhere_everything_is_closed_and_placed() {
     for (name, format, input) in recordings().iter().filter(|r| is_foreign(r.1)) {
         let frames = frames(input);
-        for cut in 0..=frames.len() {
+        // Of long streams every few frames.
+        for cut in (0..=frames.len()).step_by(1 + frames.len() / 40) {
             for end in [EndOfInput::Closed, EndOfInput::Cut] {
                 let name = format!("{name} cut behind frame {cut}");
                 let drafts = drafts_of(*format, &frames[..cut], end);
@@ -241,8 +242,11 @@ proptest! {
 
     // verifies: H19
     #[test]
-    fn cuts_between_chunks_never_show(cuts in proptest::collection::vec(0.0_f64..1.0, 1..8)) {
-        for (name, format, input) in recordings() {
+    fn cuts_between_chunks_never_show(
+        cuts in proptest::collection::vec(0.0_f64..1.0, 1..8),
+        which in 0_usize..10,
+    ) {
+        for (name, format, input) in recordings().into_iter().skip(which).step_by(10) {
             let whole = adapt(format, &input, EndOfInput::Closed);
             let mut at: Vec<usize> = cuts.iter().map(|c| (c * input.len() as f64) as usize).collect();
             at.push(input.len());

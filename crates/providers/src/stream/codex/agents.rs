@@ -4,25 +4,46 @@ use event_spine::Scope;
 use event_spine::event::family::task::{
     SubagentCompleted, SubagentFailed, SubagentStarted, SubagentStatus,
 };
+use event_spine::event::value::ToolKind;
 use serde_json::Value;
 
 use super::cx::Cx;
 use super::frame::{list, owned, snake, text};
-use super::state::subagent_id;
-use super::tools::{self, Opening};
+use super::state::{Held, subagent_id};
+use super::tools::{self, Opening, Outcome};
 
-/// The head of a sub-agent's own file.
+/// The head of a sub-agent's own file. What it works for is told with its first turn.
 pub(super) fn born(cx: &mut Cx<'_>, meta: &Value) {
-    let Some(source) = meta.get("source").and_then(|source| source.get("subagent")) else {
+    let by_source = meta.get("source").and_then(|source| source.get("subagent"));
+    let by_parent = text(meta, "parent_thread_id").filter(|id| !id.is_empty());
+    if by_source.is_none() && by_parent.is_none() {
+        return;
+    }
+    cx.thread.agent = Some(subagent_id(cx.thread.id.as_str()));
+    cx.thread.birth = Some(Held {
+        place: cx.place.clone(),
+        payload: meta.clone(),
+    });
+}
+
+/// Tells of the sub-agent whose file this is.
+pub(super) fn announce(cx: &mut Cx<'_>) {
+    let Some(Held {
+        place,
+        payload: meta,
+    }) = cx.thread.birth.take()
+    else {
         return;
     };
-    let spawn = source.get("thread_spawn").unwrap_or(source);
-    let id = subagent_id(cx.thread.id.as_str());
-    cx.thread.agent = Some(id.clone());
-    let parent = text(spawn, "parent_thread_id").or_else(|| text(meta, "parent_thread_id"));
+    let source = meta.get("source").and_then(|source| source.get("subagent"));
+    let spawn = source.and_then(|source| source.get("thread_spawn"));
+    let parent = spawn
+        .and_then(|spawn| text(spawn, "parent_thread_id"))
+        .or_else(|| text(&meta, "parent_thread_id"));
+    let kind = source.and_then(Value::as_str).map(str::to_owned);
     let payload = SubagentStarted {
-        name: owned(meta, "agent_nickname").or_else(|| source.as_str().map(str::to_owned)),
-        role: owned(meta, "agent_role"),
+        name: owned(&meta, "agent_nickname").or(kind),
+        role: owned(&meta, "agent_role"),
         objective: None,
         // The thread of the session itself is that of the main agent.
         parent_subagent_id: parent
@@ -34,13 +55,14 @@ pub(super) fn born(cx: &mut Cx<'_>, meta: &Value) {
         model: None,
     };
     let thread = cx.thread.id.as_str().to_owned();
-    started(cx, &thread, &payload);
+    cx.at(place, |cx| started(cx, &thread, &payload));
 }
 
 fn started(cx: &mut Cx<'_>, thread: &str, payload: &SubagentStarted) {
     let id = subagent_id(thread);
     cx.thread.agents.entry(thread.to_owned()).or_default();
-    let scope = scope(cx, thread);
+    let mut scope = scope(cx, thread);
+    scope.parent_task_id.clone_from(&scope.task_id);
     cx.emit_named(scope, payload, thread);
     // The other file may have told it; then it stands there already, in that file's words.
     let known = cx.thread.known_agents.get(&id);
@@ -58,15 +80,21 @@ fn scope(cx: &Cx<'_>, thread: &str) -> Scope {
     scope
 }
 
-/// `CollabAgentToolCall`: a call that starts, asks, awaits or ends agents.
-pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
-    let tool = snake(text(item, "tool").unwrap_or("unknown"));
+/// `CollabAgentToolCall` begins.
+pub(super) fn begins(cx: &mut Cx<'_>, call: &str, item: &Value) {
     let opening = Opening {
-        name: tool.clone(),
-        kind: Some(event_spine::event::value::ToolKind::Agent),
+        name: snake(text(item, "tool").unwrap_or("unknown")),
+        kind: Some(ToolKind::Agent),
+        by_model: true,
         ..Opening::default()
     };
     tools::open(cx, call, opening);
+}
+
+/// `CollabAgentToolCall`: a call that starts, asks, awaits or ends agents.
+pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
+    let tool = snake(text(item, "tool").unwrap_or("unknown"));
+    begins(cx, call, item);
     if let Some(open) = cx.thread.open.get_mut(call) {
         open.verdict = tools::status(item);
     }
@@ -96,6 +124,14 @@ pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
         for (id, state) in states {
             stands(cx, id, state);
         }
+    }
+    // Of a rollout the output comes as a record of its own.
+    if let Some(status) = tools::status(item).filter(|_| cx.thread.live) {
+        let outcome = Outcome {
+            status,
+            ..Outcome::default()
+        };
+        tools::settle(cx, call, outcome);
     }
 }
 

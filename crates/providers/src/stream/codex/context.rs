@@ -3,6 +3,7 @@
 use event_spine::event::family::context::{
     ContextAttached, HistoryCompacted, HistoryRollbackCompleted, SnapshotUpdated,
 };
+use event_spine::event::family::diagnostics::MetricsChanged;
 use event_spine::event::family::task::ChannelMessage;
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ pub(super) fn session(cx: &mut Cx<'_>, payload: &Value, first: bool) {
     if first {
         cx.thread.provider = owned(payload, "model_provider");
         cx.thread.cwd = owned(payload, "cwd");
+        cx.thread.model = owned(payload, "model");
         agents::born(cx, payload);
     }
     snapshot(cx, if first { "thread" } else { "thread_origin" }, &state);
@@ -222,11 +224,11 @@ pub(super) fn between_agents(cx: &mut Cx<'_>, payload: &Value) {
     cx.emit(scope, &said);
 }
 
-/// A place that comes of the end of the input.
-pub(super) fn end_place(lines: u64) -> Place {
+/// A place that comes of the end of the input, behind the last line.
+pub(super) fn end_place(last: &str) -> Place {
     Place {
         frame: 0,
-        key: format!("end-{lines}"),
+        key: format!("end-{last}"),
         time: None,
     }
 }
@@ -234,9 +236,25 @@ pub(super) fn end_place(lines: u64) -> Place {
 /// Lets go of everything that waits for another half.
 pub(super) fn let_go_of_all(cx: &mut Cx<'_>) {
     super::items::let_go_of_reasoning(cx);
+    agents::announce(cx);
     if cx.thread.turn.is_none() {
         let_go(cx);
     } else if !cx.thread.held_users.is_empty() {
         turn::ensure(cx);
     }
+}
+
+/// Frames that manage the connection stay in the raw input; they are counted.
+pub(super) fn control_frames(cx: &mut Cx<'_>, count: u64) {
+    if count == 0 {
+        return;
+    }
+    let scope = cx.thread.scope();
+    let payload = MetricsChanged {
+        metric: "codex.control_frames".to_owned(),
+        value: Some(count as f64),
+        unit: Some("frames".to_owned()),
+        values: None,
+    };
+    cx.emit(scope, &payload);
 }

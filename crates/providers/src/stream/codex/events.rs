@@ -56,6 +56,8 @@ fn words(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
             let words = owned(payload, "message").unwrap_or_default();
             items::agent_message(cx, None, words, text(payload, "phase"));
         }
+        "agent_message_content_delta" => items::piece(cx, payload),
+        "reasoning_content_delta" => items::reasoning_piece(cx, payload),
         "agent_reasoning" => items::reasoning_event(cx, text(payload, "text").unwrap_or_default()),
         "agent_reasoning_raw_content" => {
             items::raw_reasoning(cx, text(payload, "text").unwrap_or_default());
@@ -150,6 +152,7 @@ fn began(cx: &mut Cx<'_>, item: &Value) -> bool {
         ("CommandExecution", Some(id)) => tools::command_begins(cx, id, item),
         ("FileChange", Some(id)) => tools::patch_begins(cx, id, item),
         ("McpToolCall" | "DynamicToolCall", Some(id)) => tools::mcp(cx, id, item, item),
+        ("CollabAgentToolCall", Some(id)) => agents::begins(cx, id, item),
         ("UserMessage" | "AgentMessage" | "Reasoning" | "Plan" | "WebSearch", _) => {}
         _ => return false,
     }
@@ -165,6 +168,8 @@ fn calls(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
         return false;
     };
     match kind {
+        "tool_output_delta" => tools::piece(cx, call, payload),
+        "approval_answer" => people::answered(cx, call, payload),
         "exec_command_begin" => tools::command_begins(cx, call, payload),
         "exec_command_end" => tools::command(cx, call, payload, payload),
         "patch_apply_begin" => tools::patch_begins(cx, call, payload),

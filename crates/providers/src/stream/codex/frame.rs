@@ -10,6 +10,10 @@ use serde_json::Value;
 pub(super) struct Line {
     pub(super) kind: Kind,
     pub(super) timestamp: Option<String>,
+    /// The same in milliseconds since 1970, in live streams.
+    pub(super) millis: Option<u64>,
+    /// The thread it names; a live stream can have several.
+    pub(super) thread: Option<String>,
     /// Without a frame around it, as in the oldest files.
     pub(super) bare: bool,
     /// Place in the file, as newer versions write it.
@@ -59,11 +63,9 @@ impl Line {
         let name = text(&value, "type").map(str::to_owned);
         if let (Some(name), Some(payload)) = (&name, value.get("payload")) {
             return Some(Self {
-                kind: kind(name),
-                bare: false,
                 timestamp,
                 ordinal,
-                payload: payload.clone(),
+                ..Self::of(kind(name), payload.clone())
             });
         }
         let kind = match name.as_deref() {
@@ -73,12 +75,29 @@ impl Line {
             _ => return None,
         };
         Some(Self {
-            kind,
             bare: true,
             timestamp,
             ordinal,
-            payload: value,
+            ..Self::of(kind, value)
         })
+    }
+
+    /// A line of a kind.
+    pub(super) fn of(kind: Kind, payload: Value) -> Self {
+        Self {
+            kind,
+            timestamp: None,
+            millis: None,
+            thread: None,
+            bare: false,
+            ordinal: None,
+            payload,
+        }
+    }
+
+    /// An event.
+    pub(super) fn event(payload: Value) -> Self {
+        Self::of(Kind::EventMsg, payload)
     }
 }
 

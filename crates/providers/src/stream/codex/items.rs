@@ -1,6 +1,6 @@
 //! Owns `response_item`: what went to the model and came from it. The events tell most of it too; each fact is told once.
 
-use event_spine::event::family::message::ModelCompleted;
+use event_spine::event::family::message::{ModelCompleted, ModelDelta, ModelFailed};
 use event_spine::event::family::reasoning::{
     PlanDelta, PlanFinal, ReasoningDelta, ReasoningSummary,
 };
@@ -98,6 +98,9 @@ fn answered(cx: &mut Cx<'_>, id: Option<&str>, words: String, phase: Option<&str
     cx.emit(scope, &payload);
     if let Some(turn) = cx.turn() {
         turn.ends_in_answer = true;
+        if let Some(id) = id {
+            turn.streaming.remove(id);
+        }
     }
 }
 
@@ -114,6 +117,59 @@ fn spoken(cx: &mut Cx<'_>, id: Option<&str>, part: &str) -> Scope {
     scope.part_id = Some(part_id(&format!("{message}/{part}")));
     scope.message_id = Some(message);
     scope
+}
+
+/// A piece of an answer, in live streams. The item that follows has the whole.
+pub(super) fn piece(cx: &mut Cx<'_>, payload: &Value) {
+    let (Some(id), Some(delta)) = (text(payload, "item_id"), owned(payload, "delta")) else {
+        return;
+    };
+    turn::ensure(cx);
+    if let Some(turn) = cx.turn() {
+        turn.model_acts();
+        turn.streaming.insert(id.to_owned());
+    }
+    let scope = part_of(cx, id, "text");
+    cx.emit(scope, &ModelDelta { delta, role: None });
+}
+
+/// A piece of reasoning, in live streams.
+pub(super) fn reasoning_piece(cx: &mut Cx<'_>, payload: &Value) {
+    let (Some(id), Some(delta)) = (text(payload, "item_id"), owned(payload, "delta")) else {
+        return;
+    };
+    turn::ensure(cx);
+    if let Some(turn) = cx.turn() {
+        turn.model_acts();
+    }
+    let scope = part_of(cx, id, "reasoning");
+    cx.emit(scope, &ReasoningDelta { delta });
+}
+
+fn part_of(cx: &Cx<'_>, id: &str, part: &str) -> Scope {
+    let mut scope = cx.step_scope();
+    scope.message_id = Some(message_id(id));
+    scope.part_id = Some(part_id(&format!("{id}/{part}")));
+    scope
+}
+
+/// Answers of which only pieces came.
+pub(super) fn cut_off(cx: &mut Cx<'_>) {
+    let cut = cx
+        .turn()
+        .map(|turn| std::mem::take(&mut turn.streaming))
+        .unwrap_or_default();
+    for id in cut {
+        let payload = ModelFailed {
+            failure_category: "stream_interrupted".to_owned(),
+            error: None,
+            code: None,
+            retryable: None,
+            partial_text: None,
+        };
+        let scope = part_of(cx, &id, "text");
+        cx.emit_synthetic(scope, &payload);
+    }
 }
 
 /// Reasoning: what the model shows of it, and whether it holds an opaque form, which is not kept.

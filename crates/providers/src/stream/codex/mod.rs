@@ -1,4 +1,5 @@
-//! Owns reading Codex rollouts: the files in which Codex keeps its sessions, of 2025 and 2026.
+//! Owns reading what Codex writes: rollouts, the files in which it keeps its sessions, of 2025 and 2026, and the two streams
+//! of a running Codex, which are put into the words of a rollout first.
 //!
 //! A rollout keeps two records of almost everything: what went to and came from the model (`response_item`), and what the user
 //! interface was told (`event_msg`). They are joined by the ids of items and calls, and where there are none, by their order.
@@ -11,6 +12,7 @@ mod cx;
 mod events;
 mod frame;
 mod items;
+mod live;
 mod people;
 mod state;
 #[cfg(test)]
@@ -22,7 +24,7 @@ mod usage;
 use std::collections::HashMap;
 
 use event_spine::event::EventType;
-use event_spine::{EventDraft, JsonText, RuntimeId, SessionId, SubagentId, Timestamp};
+use event_spine::{EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, Timestamp};
 use serde_json::Value;
 
 use super::draft::Drafter;
@@ -31,62 +33,74 @@ use super::{
 };
 use cx::{Cx, Place};
 use frame::{Kind, Line, text};
+use live::Live;
 use state::{Thread, session_id, thread_id};
 
 const VERSION: u32 = 1;
 const SYSTEM: &str = "codex";
 
-/// The adapter of Codex rollouts.
+/// The adapter of Codex: rollouts, `codex exec --json`, the app server.
 pub struct Codex {
     drafter: Drafter,
     forced: Option<SessionId>,
-    /// What stands for the session of a file that names none.
+    /// What stands for the session of a stream that names none, and tells apart streams that number their things anew.
     unnamed: String,
-    thread: Option<Thread>,
-    lines: u64,
+    /// In the order in which they came; a rollout has one.
+    threads: Vec<Thread>,
+    current: usize,
+    live: Live,
     last_ordinal: Option<u64>,
+    /// How often a frame of a live stream came, word for word.
+    repeats: HashMap<[u8; 8], u32>,
+    last_key: String,
     /// Agents that the log knows, and the events that told of them.
     known_agents: HashMap<SubagentId, EventDraft>,
 }
 
 pub(super) fn recognises(frame: &Value) -> bool {
-    frame::is_line(frame)
+    frame::is_line(frame) || live::is_frame(frame)
 }
 
 impl Codex {
     /// A fresh adapter.
     #[must_use]
     pub fn new(context: AdapterContext) -> Self {
+        let unnamed = context.raw.clone();
+        let unnamed = unnamed.unwrap_or_else(|| "unnamed-session".to_owned());
         let runtime = RuntimeId::parse(SYSTEM).unwrap_or_else(|_| RuntimeId::derived(&[SYSTEM]));
         Self {
             drafter: Drafter::new(SYSTEM, VERSION, runtime, &context),
-            unnamed: context.raw.unwrap_or_else(|| "unnamed-session".to_owned()),
+            live: Live::new(&unnamed),
+            unnamed,
             forced: context.session,
-            thread: None,
-            lines: 0,
+            threads: Vec::new(),
+            current: 0,
             last_ordinal: None,
+            repeats: HashMap::new(),
+            last_key: "start".to_owned(),
             known_agents: HashMap::new(),
         }
     }
 
-    /// Does something in the thread of the file; makes one up when the file has no head.
+    /// Does something in the current thread; makes one up when none has been named.
     fn in_thread(&mut self, place: Place, act: impl FnOnce(&mut Cx<'_>)) -> Vec<SessionDraft> {
-        let thread = self.thread.get_or_insert_with(|| {
-            let session = self
-                .forced
-                .clone()
-                .unwrap_or_else(|| SessionId::derived(&[SYSTEM, &self.unnamed]));
-            Thread::new(session, thread_id(&self.unnamed))
-        });
+        if self.threads.is_empty() {
+            let session = SessionId::derived(&[SYSTEM, &self.unnamed]);
+            let session = self.forced.clone().unwrap_or(session);
+            self.threads
+                .push(Thread::new(session, thread_id(&self.unnamed)));
+        }
+        let Some(thread) = self.threads.get_mut(self.current) else {
+            return Vec::new();
+        };
         let mut cx = Cx::new(&self.drafter, thread, place);
         act(&mut cx);
         cx.out
     }
 
+    /// The place of a line of a rollout: its number there, else that of the frame.
     fn place(&mut self, frame: &Frame, line: Option<&Line>) -> Place {
-        self.lines += 1;
-        let ordinal = line.and_then(|line| line.ordinal);
-        let key = match ordinal {
+        let key = match line.and_then(|line| line.ordinal) {
             // A number that does not rise is no place.
             Some(ordinal) if self.last_ordinal.is_none_or(|last| ordinal > last) => {
                 self.last_ordinal = Some(ordinal);
@@ -94,6 +108,7 @@ impl Codex {
             }
             _ => format!("f{}", frame.number),
         };
+        self.last_key.clone_from(&key);
         Place {
             frame: frame.number,
             key,
@@ -103,72 +118,118 @@ impl Codex {
         }
     }
 
-    fn begin(&mut self, payload: &Value) -> bool {
-        if self.thread.is_some() {
-            return false;
+    /// The place of a frame of a live stream. A thread can go on in another stream, where frames are numbered anew; so the
+    /// frame stands for itself, by its words and how often they came.
+    fn live_place(&mut self, frame: &Frame, value: &Value) -> Place {
+        let mut hasher = blake3::Hasher::new();
+        if live::is_exec(value) {
+            hasher.update(self.unnamed.as_bytes()); // its words repeat from stream to stream
         }
+        hasher.update(frame.text.as_bytes());
+        let mut digest = [0; 8];
+        hasher.finalize_xof().fill(&mut digest);
+        let nth = self.repeats.entry(digest).or_default();
+        *nth += 1;
+        let key = format!("l{:016x}.{nth}", u64::from_be_bytes(digest));
+        self.last_key.clone_from(&key);
+        Place {
+            frame: frame.number,
+            key,
+            time: None,
+        }
+    }
+
+    /// Begins a thread, or goes back to one.
+    fn begin(&mut self, payload: &Value, several: bool) -> bool {
         let Some(id) = text(payload, "id") else {
             return false;
         };
+        if self.switch(id) || !(self.threads.is_empty() || several) {
+            return false;
+        }
         // The threads of sub-agents belong to the session of the thread that started them.
         let session = self
             .forced
             .clone()
             .unwrap_or_else(|| session_id(text(payload, "session_id").unwrap_or(id)));
         let mut thread = Thread::new(session, thread_id(id));
-        thread.known_agents = std::mem::take(&mut self.known_agents);
-        self.thread = Some(thread);
+        thread.known_agents.clone_from(&self.known_agents);
+        self.current = self.threads.len();
+        self.threads.push(thread);
         true
     }
 
-    fn take(&mut self, frame: &Frame, line: &Line) -> Vec<SessionDraft> {
-        let first = line.kind == Kind::SessionMeta && self.begin(&line.payload);
-        let place = self.place(frame, Some(line));
-        let payload = &line.payload;
-        self.in_thread(place, |cx| {
-            cx.thread.bare |= line.bare;
-            let known = match &line.kind {
-                Kind::EventMsg => events::take(cx, payload),
-                Kind::ResponseItem => items::take(cx, payload),
-                Kind::SessionMeta => {
-                    context::session(cx, payload, first);
-                    true
-                }
-                Kind::TurnContext => {
-                    context::turn_context(cx, payload);
-                    true
-                }
-                Kind::WorldState => {
-                    context::world(cx, payload);
-                    true
-                }
-                Kind::TokenUsage => {
-                    usage::record(cx, payload);
-                    true
-                }
-                Kind::Compacted => {
-                    context::compacted(cx, "record", payload);
-                    true
-                }
-                Kind::AgentMessage => {
-                    context::between_agents(cx, payload);
-                    true
-                }
-                Kind::Other(_) => false,
-            };
-            if !known {
-                let name = match &line.kind {
-                    Kind::Other(name) => name.clone(),
-                    _ => text(payload, "type").unwrap_or_default().to_owned(),
-                };
-                cx.warn("unknown_frame", Some(name), Some(payload));
+    /// Goes to the thread of that id; `false` when there is none.
+    fn switch(&mut self, id: &str) -> bool {
+        let id = thread_id(id);
+        let at = self.threads.iter().position(|thread| thread.id == id);
+        if let Some(at) = at {
+            self.current = at;
+        }
+        at.is_some()
+    }
+
+    /// Takes a frame of a live stream: it may be several lines, or none.
+    fn take_live(&mut self, frame: &Frame, value: &Value, lines: &[Line]) -> Vec<SessionDraft> {
+        let place = self.live_place(frame, value);
+        let exec = live::is_exec(value);
+        let mut out = Vec::new();
+        for (nth, line) in lines.iter().enumerate() {
+            let mut place = place.clone();
+            if nth > 0 {
+                place.key.push_str(&format!(".{nth}"));
             }
-        })
+            let micros = line
+                .millis
+                .and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
+            place.time = micros.map(|micros| RecordedAt(micros).into());
+            let named = line.thread.as_deref().is_some_and(|id| self.switch(id));
+            let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, true);
+            if !named
+                && !head
+                && let Some(id) = &line.thread
+            {
+                self.begin(&serde_json::json!({"id": id}), true);
+            }
+            let origin = exec.then(|| self.unnamed.clone());
+            out.extend(self.in_thread(place, |cx| {
+                cx.thread.stream = origin;
+                cx.thread.live = true;
+                take_line(cx, line, head);
+            }));
+        }
+        out
+    }
+
+    fn take(&mut self, frame: &Frame, line: &Line) -> Vec<SessionDraft> {
+        let first = line.kind == Kind::SessionMeta && self.begin(&line.payload, false);
+        let place = self.place(frame, Some(line));
+        self.in_thread(place, |cx| take_line(cx, line, first))
     }
 
     fn keep(&mut self, frame: &Frame, value: Option<&Value>, code: &str) -> Vec<SessionDraft> {
         let place = self.place(frame, None);
         self.in_thread(place, |cx| cx.warn(code, None, value))
+    }
+}
+
+fn take_line(cx: &mut Cx<'_>, line: &Line, first: bool) {
+    let payload = &line.payload;
+    cx.thread.bare |= line.bare;
+    match &line.kind {
+        Kind::EventMsg if events::take(cx, payload) => {}
+        Kind::ResponseItem if items::take(cx, payload) => {}
+        Kind::SessionMeta => context::session(cx, payload, first),
+        Kind::TurnContext => context::turn_context(cx, payload),
+        Kind::WorldState => context::world(cx, payload),
+        Kind::TokenUsage => usage::record(cx, payload),
+        Kind::Compacted => context::compacted(cx, "record", payload),
+        Kind::AgentMessage => context::between_agents(cx, payload),
+        Kind::EventMsg | Kind::ResponseItem => {
+            let name = text(payload, "type").unwrap_or_default().to_owned();
+            cx.warn("unknown_frame", Some(name), Some(payload));
+        }
+        Kind::Other(name) => cx.warn("unknown_frame", Some(name.clone()), Some(payload)),
     }
 }
 
@@ -204,6 +265,15 @@ impl StreamAdapter for Codex {
             }
         };
         let value: Value = parsed.read().unwrap_or(Value::Null);
+        let fault = (repairs.lone_surrogates > 0).then(|| {
+            frame.error(AdaptErrorKind::LoneSurrogates {
+                count: repairs.lone_surrogates,
+            })
+        });
+        if let Some(lines) = self.live.lines(&value) {
+            let drafts = self.take_live(frame, &value, &lines);
+            return Adapted { drafts, fault };
+        }
         let Some(line) = Line::read(value.clone()) else {
             let detail = "not a line of a Codex rollout: it has no `type` and `payload`".to_owned();
             return Adapted {
@@ -213,30 +283,32 @@ impl StreamAdapter for Codex {
         };
         Adapted {
             drafts: self.take(frame, &line),
-            fault: (repairs.lone_surrogates > 0).then(|| {
-                frame.error(AdaptErrorKind::LoneSurrogates {
-                    count: repairs.lone_surrogates,
-                })
-            }),
+            fault,
         }
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {
-        if self.thread.is_none() {
-            return Vec::new();
+        let place = context::end_place(&self.last_key);
+        let control = self.live.control;
+        let mut out = Vec::new();
+        for at in 0..self.threads.len() {
+            self.current = at;
+            out.extend(self.in_thread(place.clone(), |cx| {
+                context::let_go_of_all(cx);
+                match end {
+                    EndOfInput::Paused => {}
+                    EndOfInput::Closed => turn::end_of_input(cx, false),
+                    EndOfInput::Cut => turn::end_of_input(cx, true),
+                }
+                if at == 0 {
+                    context::control_frames(cx, control);
+                }
+            }));
         }
-        let place = context::end_place(self.lines);
-        self.in_thread(place, |cx| {
-            context::let_go_of_all(cx);
-            match end {
-                EndOfInput::Paused => {}
-                EndOfInput::Closed => turn::end_of_input(cx, false),
-                EndOfInput::Cut => turn::end_of_input(cx, true),
-            }
-        })
+        out
     }
 
     fn session_id(&self) -> Option<&SessionId> {
-        self.thread.as_ref().map(|thread| &thread.session)
+        self.threads.first().map(|thread| &thread.session)
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
         arguments: arguments(payload),
         arguments_hash: None,
         risk: None,
-        choices: Vec::new(),
+        choices: choices(payload),
         response_schema: None,
         expires_at: None,
         rule_id: None,
@@ -54,11 +54,31 @@ pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
     phase(cx, "waiting", "approval");
 }
 
+/// The answers that are offered, as words.
+fn choices(payload: &Value) -> Vec<String> {
+    let word = |choice: &Value| match choice {
+        Value::String(word) => Some(word.clone()),
+        Value::Object(tagged) => tagged.keys().next().cloned(),
+        _ => None,
+    };
+    list(payload, "available_decisions")
+        .iter()
+        .filter_map(word)
+        .collect()
+}
+
 /// What is to be done, without what only ties it to its call.
 fn arguments(payload: &Value) -> Option<JsonText> {
     let mut asked = payload.clone();
     if let Value::Object(members) = &mut asked {
-        for name in ["type", "call_id", "turn_id", "approval_id", "reason"] {
+        for name in [
+            "type",
+            "call_id",
+            "turn_id",
+            "approval_id",
+            "reason",
+            "available_decisions",
+        ] {
             members.shift_remove(name);
         }
     }
@@ -87,6 +107,47 @@ pub(super) fn phase(cx: &mut Cx<'_>, phase: &str, detail: &str) {
     cx.emit(scope, &payload);
 }
 
+/// What the client answered, where the stream has it.
+pub(super) fn answered(cx: &mut Cx<'_>, call: &str, payload: &Value) {
+    let decision = payload.get("decision").unwrap_or(&Value::Null);
+    let word = match decision {
+        Value::String(word) => word.as_str(),
+        Value::Object(tagged) => tagged.keys().next().map_or("", String::as_str),
+        _ => "",
+    };
+    let (decided, resolved_as) = match word {
+        "accept"
+        | "acceptForSession"
+        | "acceptWithExecpolicyAmendment"
+        | "approved"
+        | "approved_for_session" => ("approve", Some("approved")),
+        "decline" | "cancel" | "denied" | "abort" => ("reject", Some("rejected")),
+        _ => ("answer", Some("answered")),
+    };
+    let Some(id) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
+        return;
+    };
+    let mut made = resolved(decided, resolved_as);
+    made.response = json(decision);
+    made.remember_scope = word.ends_with("ForSession").then(|| "session".to_owned());
+    let scope = scope(cx, call, &id);
+    cx.emit(scope, &made);
+    phase(cx, "running", "answered");
+}
+
+fn resolved(decision: &str, resolved_as: Option<&str>) -> ActionResolved {
+    ActionResolved {
+        decision: decision.to_owned(),
+        resolved_as: resolved_as.map(str::to_owned),
+        source: None,
+        decided_by: None,
+        remember_scope: None,
+        response: None,
+        edited_arguments: None,
+        reason: None,
+    }
+}
+
 /// The call began to run, so it was allowed.
 pub(super) fn began(cx: &mut Cx<'_>, call: &str) {
     resolve(cx, call, "approve", Some("approved"));
@@ -110,16 +171,7 @@ fn resolve(cx: &mut Cx<'_>, call: &str, decision: &str, resolved_as: Option<&str
     let Some(id) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
         return;
     };
-    let payload = ActionResolved {
-        decision: decision.to_owned(),
-        resolved_as: resolved_as.map(str::to_owned),
-        source: None,
-        decided_by: None,
-        remember_scope: None,
-        response: None,
-        edited_arguments: None,
-        reason: None,
-    };
+    let payload = resolved(decision, resolved_as);
     let scope = scope(cx, call, &id);
     cx.emit_synthetic(scope, &payload);
     phase(cx, "running", "answered");

@@ -1,12 +1,12 @@
 //! Owns what the adapter knows of a rollout: the thread, the turn, what is open, and what has been told by which of the
 //! two records that Codex keeps of everything.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use event_spine::event::value::{ToolKind, ToolStatus};
 use event_spine::{
     ActionId, ArtifactId, EventDraft, MessageId, PartId, Scope, SessionId, StepId, SubagentId,
-    ThreadId, ToolCallId, TurnId,
+    TaskId, ThreadId, ToolCallId, TurnId,
 };
 use serde_json::Value;
 
@@ -15,6 +15,10 @@ use serde_json::Value;
 pub(super) struct Thread {
     pub(super) session: SessionId,
     pub(super) id: ThreadId,
+    /// The stream of `codex exec --json` that goes on; its turns and items are numbered anew in each.
+    pub(super) stream: Option<String>,
+    /// A stream of a running Codex: items come without the records that went to the model.
+    pub(super) live: bool,
     /// The file is that of a sub-agent.
     pub(super) agent: Option<SubagentId>,
     pub(super) turn: Option<Turn>,
@@ -35,6 +39,8 @@ pub(super) struct Thread {
     pub(super) known_agents: HashMap<SubagentId, EventDraft>,
     pub(super) compactions: Join,
     pub(super) usage: UsageSeen,
+    /// The head of a sub-agent's file, until its first turn says what it works for.
+    pub(super) birth: Option<Held>,
     pub(super) held_users: Vec<Held>,
     pub(super) held_reasoning: Option<Held>,
     pub(super) last_context: Option<Value>,
@@ -82,6 +88,8 @@ pub(super) struct Turn {
     pub(super) id: TurnId,
     /// What the file calls it, when it said so only after the turn had begun.
     pub(super) alias: Option<TurnId>,
+    /// The turn that it goes back to, when that is another one.
+    pub(super) root: Option<TurnId>,
     pub(super) submitted: bool,
     pub(super) started: bool,
     /// The model said or asked something, so that its tokens are missed when none are told.
@@ -95,6 +103,8 @@ pub(super) struct Turn {
     pub(super) messages: Join,
     pub(super) reasoning: Join,
     pub(super) plans: Join,
+    /// Messages of which pieces came and not yet the whole.
+    pub(super) streaming: BTreeSet<String>,
     /// Items that have been told, by their ids.
     pub(super) told: HashSet<String>,
     pub(super) nth_message: u64,
@@ -132,6 +142,8 @@ impl Thread {
         Self {
             session,
             id,
+            stream: None,
+            live: false,
             agent: None,
             turn: None,
             turns: 0,
@@ -147,6 +159,7 @@ impl Thread {
             known_agents: HashMap::new(),
             compactions: Join::default(),
             usage: UsageSeen::default(),
+            birth: None,
             held_users: Vec::new(),
             held_reasoning: None,
             last_context: None,
@@ -158,9 +171,16 @@ impl Thread {
         Scope {
             thread_id: Some(self.id.clone()),
             turn_id: self.turn.as_ref().map(|turn| turn.id.clone()),
+            task_id: self.turn.as_ref().map(|turn| self.task(turn)),
             subagent_id: self.agent.clone(),
             ..Scope::default()
         }
+    }
+
+    /// The task of a turn: the turn that it goes back to, which for sub-agents is one of the main agent's.
+    pub(super) fn task(&self, turn: &Turn) -> TaskId {
+        let root = turn.root.as_ref().unwrap_or(&turn.id);
+        TaskId::derived(&[self.session.as_str(), root.as_str()])
     }
 
     /// The round of model and tools that goes on.
@@ -183,6 +203,7 @@ impl Turn {
         Self {
             id,
             alias: None,
+            root: None,
             submitted: false,
             started: false,
             spoke: false,
@@ -194,6 +215,7 @@ impl Turn {
             messages: Join::default(),
             reasoning: Join::default(),
             plans: Join::default(),
+            streaming: BTreeSet::new(),
             told: HashSet::new(),
             nth_message: 0,
             error: None,

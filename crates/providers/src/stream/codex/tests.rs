@@ -29,7 +29,6 @@ fn told(lines: &str) -> String {
 
 macro_rules! recordings {
     ($( $(#[$comment:meta])* $name:ident: $file:literal; )*) => { $(
-        $(#[$comment])*
         #[test]
         fn $name() {
             insta::assert_snapshot!(recorded($file));
@@ -54,6 +53,25 @@ recordings! {
     context_too_long: "err-ctx.jsonl";
     calls_inside_a_call: "code-mode-parallel.jsonl";
     two_turns: "two-turns.jsonl";
+    approval_denied: "app-server.approval-exec-denied.jsonl";
+    approval_cancelled: "app-server.approval-exec-cancel.jsonl";
+    patch_approved_live: "app-server.approval-patch-approved.jsonl";
+    cut_live: "app-server.cut.jsonl";
+    tool_failure_of_exec: "exec.tool-fail.jsonl";
+    subagent_of_exec: "exec.subagent.jsonl";
+    retries_of_exec: "exec.err429-retried.jsonl";
+}
+
+// verifies: R92
+#[test]
+fn approval() {
+    insta::assert_snapshot!(recorded("approval.jsonl"));
+}
+
+// verifies: H13
+#[test]
+fn command_without_an_end() {
+    insta::assert_snapshot!(recorded("exec.long.jsonl"));
 }
 
 /// Every recording: one turn terminal a task, one result a call, each answer once.
@@ -66,8 +84,8 @@ fn every_recording_is_told_once_and_whole() {
         let Ok(text) = std::fs::read_to_string(&path) else {
             continue;
         };
-        if path.extension().is_none_or(|e| e != "jsonl") {
-            continue;
+        if !text.starts_with("{\"timestamp\"") {
+            continue; // not a rollout
         }
         let name = path.display();
         let batch = adapt(Format::Codex, text.as_bytes(), EndOfInput::Closed);
@@ -250,6 +268,22 @@ fn bare_lines() {
 {"type":"message","id":"m1","role":"assistant","content":[{"type":"output_text","text":"hi"}]}
 not json
 [1]
+"#
+    ));
+}
+
+// verifies: H13
+#[test]
+fn items_without_an_end_are_no_success() {
+    insta::assert_snapshot!(told(
+        r#"
+{"type":"thread.started","thread_id":"t1"}
+{"type":"turn.started"}
+{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"bash -lc ls","aggregated_output":"","exit_code":null,"status":"in_progress"}}
+{"type":"item.started","item":{"id":"item_1","type":"mcp_tool_call","server":"docs","tool":"find","arguments":{"q":1.10},"result":null,"error":null,"status":"in_progress"}}
+{"type":"item.completed","item":{"id":"item_2","type":"file_change","changes":[{"path":"a.txt","kind":"add"}],"status":"completed"}}
+{"type":"item.updated","item":{"id":"item_3","type":"todo_list","items":[{"text":"look","completed":true},{"text":"do","completed":false}]}}
+{"type":"turn.completed","usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0}}
 "#
     ));
 }

@@ -3,7 +3,9 @@
 //! The output is prose for the model ("Process exited with code 3"); how a call ended is taken from the items only.
 
 use event_spine::event::family::artifact::ArtifactChanged;
-use event_spine::event::family::tool::{ToolArgs, ToolFailed, ToolResult, ToolStarted};
+use event_spine::event::family::tool::{
+    ToolArgs, ToolFailed, ToolProgress, ToolResult, ToolStarted,
+};
 use event_spine::event::value::{ArgsState, ArtifactChange, ToolKind, ToolStatus};
 use event_spine::{JsonText, Scope};
 use serde_json::Value;
@@ -515,4 +517,20 @@ pub(super) fn finished(cx: &mut Cx<'_>, call: &str, opening: Opening) {
     if let Some(tool) = cx.thread.open.get_mut(call) {
         tool.over = true;
     }
+}
+
+/// A piece of output, in live streams.
+pub(super) fn piece(cx: &mut Cx<'_>, call: &str, payload: &Value) {
+    let Some(scope) = scope_of(cx, call) else {
+        return;
+    };
+    let payload = ToolProgress {
+        preview: owned(payload, "delta"),
+        stream: None,
+        offset: None,
+        message: None,
+        percent: None,
+        output_ref: None,
+    };
+    cx.emit(scope, &payload);
 }

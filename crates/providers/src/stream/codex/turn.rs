@@ -6,7 +6,8 @@ use event_spine::event::family::lifecycle::{
     TurnCanceled, TurnCompleted, TurnFailed, TurnStarted, TurnSubmitted,
 };
 use event_spine::event::family::message::ModelFailed;
-use event_spine::event::value::{ContentPart, EvidenceStatus, Role, ToolStatus};
+use event_spine::event::family::task::{TaskCreated, TaskUpdated};
+use event_spine::event::value::{ContentPart, EvidenceStatus, Role, TaskStatus, ToolStatus};
 use event_spine::{EvidenceId, TurnId};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::super::recovery::recovery;
 use super::cx::Cx;
 use super::frame::{list, number, owned, text};
 use super::state::{Failure, Turn, message_id, turn_id};
-use super::{context, people, tools, usage};
+use super::{agents, context, items, people, tools, usage};
 
 /// Why a turn ended that has no record of its end.
 const NOT_RECORDED: &str = "end_not_recorded";
@@ -50,12 +51,19 @@ pub(super) fn task_started(cx: &mut Cx<'_>, payload: &Value) {
     }
     end_unrecorded(cx);
     open(cx, id);
+    let root = text(payload, "root_turn_id").map(turn_id);
+    if let Some(turn) = cx.turn() {
+        turn.root = root.filter(|root| *root != turn.id);
+    }
+    agents::announce(cx);
 }
 
 fn open(cx: &mut Cx<'_>, id: Option<TurnId>) {
     cx.thread.turns += 1;
     let nth = cx.thread.turns.to_string();
-    let id = id.unwrap_or_else(|| TurnId::derived(&[cx.thread.id.as_str(), "turn", &nth]));
+    let stream = cx.thread.stream.clone().unwrap_or_default();
+    let named = || TurnId::derived(&[cx.thread.id.as_str(), "turn", &stream, &nth]);
+    let id = id.unwrap_or_else(named);
     cx.thread.turn = Some(Turn::new(id));
 }
 
@@ -64,6 +72,7 @@ pub(super) fn ensure(cx: &mut Cx<'_>) {
     if cx.thread.turn.is_none() {
         open(cx, None);
     }
+    agents::announce(cx);
     context::let_go(cx);
     let scope = cx.thread.scope();
     let (model, provider, cwd) = (
@@ -74,21 +83,34 @@ pub(super) fn ensure(cx: &mut Cx<'_>) {
     let Some(turn) = cx.turn() else {
         return;
     };
+    let is_root = turn.root.is_none();
     let submitted = std::mem::replace(&mut turn.submitted, true);
     let started = std::mem::replace(&mut turn.started, true);
     if !submitted {
         cx.emit_synthetic(scope.clone(), &said(None, None, Vec::new(), None));
     }
     if !started {
-        cx.emit(
-            scope,
-            &TurnStarted {
-                model,
-                provider,
-                cwd,
-                title: None,
-            },
-        );
+        let payload = TurnStarted {
+            model,
+            provider,
+            cwd,
+            title: None,
+        };
+        cx.emit(scope.clone(), &payload);
+        if is_root {
+            cx.emit(scope, &task_created());
+        }
+    }
+}
+
+fn task_created() -> TaskCreated {
+    TaskCreated {
+        objective: None,
+        label: None,
+        status: Some(TaskStatus::Running),
+        kind: Some("codex.turn".to_owned()),
+        depends_on: Vec::new(),
+        attempt: None,
     }
 }
 
@@ -119,6 +141,7 @@ pub(super) fn user_message(cx: &mut Cx<'_>, id: Option<&str>, content: &Value) {
     if cx.thread.turn.is_none() {
         open(cx, None);
     }
+    agents::announce(cx);
     let steers = cx.turn().is_some_and(|turn| turn.submitted);
     let mut scope = cx.thread.scope();
     scope.message_id = id.map(message_id);
@@ -307,11 +330,13 @@ fn end(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     };
     tools::fail_open(cx, category, status);
     people::cancel_open(cx);
+    items::cut_off(cx);
     usage::missing(cx);
     if let Ending::Failed { failure, .. } = ending {
         model_failed(cx, failure);
     }
     evidence(cx, matches!(ending, Ending::Failed { .. }));
+    task_updated(cx, ending);
     terminal(cx, ending);
     cx.thread.last_turn = cx.thread.turn.take().map(|turn| turn.id);
 }
@@ -373,6 +398,28 @@ fn evidence(cx: &mut Cx<'_>, failed: bool) {
         summary: None,
         claim: None,
     };
+    cx.emit(scope, &payload);
+}
+
+fn task_updated(cx: &mut Cx<'_>, ending: &Ending<'_>) {
+    if cx.turn().is_none_or(|turn| turn.root.is_some()) {
+        return;
+    }
+    let (status, error) = match ending {
+        Ending::Completed { .. } => (TaskStatus::Completed, None),
+        Ending::Canceled { .. } => (TaskStatus::Cancelled, None),
+        Ending::Failed { failure, .. } => (TaskStatus::Failed, failure.message.clone()),
+    };
+    let payload = TaskUpdated {
+        status: Some(status),
+        native_status: None,
+        label: None,
+        progress: None,
+        attempt: None,
+        error,
+        summary: None,
+    };
+    let scope = cx.thread.scope();
     cx.emit(scope, &payload);
 }
 

@@ -11,7 +11,8 @@ use super::turn;
 /// `token_usage_record`: the tokens of one model call.
 pub(super) fn record(cx: &mut Cx<'_>, payload: &Value) {
     cx.thread.usage.by_call = true;
-    if let Some(usage) = payload.get("usage") {
+    // `codex exec` writes zeros when the provider told nothing.
+    if let Some(usage) = payload.get("usage").filter(|usage| used(usage) > 0) {
         tell(cx, usage, payload.get("thread_token_usage"));
     }
 }
@@ -31,13 +32,16 @@ pub(super) fn count(cx: &mut Cx<'_>, payload: &Value) {
         return;
     };
     // A context that is declared full counts as total tokens of nothing.
-    let used =
-        number(last, "input_tokens").unwrap_or(0) + number(last, "output_tokens").unwrap_or(0);
-    if used > 0 {
+    if used(last) > 0 {
         let last = last.clone();
         let total = total.cloned();
         tell(cx, &last, total.as_ref());
     }
+}
+
+fn used(usage: &Value) -> u64 {
+    let of = |name| number(usage, name).unwrap_or(0);
+    of("input_tokens").saturating_add(of("output_tokens"))
 }
 
 fn tell(cx: &mut Cx<'_>, usage: &Value, total: Option<&Value>) {
