@@ -224,7 +224,11 @@ fn prove(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
     );
     writeln!(app.out, "   {verdict}: every fact is what was recorded")?;
     let copy = app.data.join("tampered");
-    let place = flip_one_bit(&app.data, &copy)?;
+    flip_one_bit(&app.data, &copy)?;
+    writeln!(
+        app.out,
+        "   Now one bit of a copy is flipped, in the word that refused the push:"
+    )?;
     let tampered = LogReader::open(&copy)?;
     let mut found = Vec::new();
     for session in tampered.sessions()? {
