@@ -50,8 +50,8 @@ pub fn page(
     let to = before.saturating_sub(1);
     let from = begin(reader, session, to, events.clamp(1, LONGEST))?;
     let limits = Limits {
-        items: usize::MAX,
-        open_items: usize::MAX,
+        items: 1_000_000,
+        open_items: 1_000_000,
         list_bytes: 16 * 1024 * 1024,
         ..Limits::default()
     };
@@ -81,12 +81,15 @@ fn begin(reader: &LogReader, session: &SessionId, to: u64, events: u64) -> Resul
     let mut upper = latest;
     while upper > earliest {
         let lower = upper.saturating_sub(255).max(earliest);
-        let mut found = None;
+        let (mut found, mut turn) = (None, None);
         for entry in reader.read(session, lower..=upper, ReadMode::Tolerant)? {
+            // The first event of a turn is meant: its start may follow its input.
             if let Entry::Event(event) = entry?
                 && begins_turn(event.event_type())
+                && turn != Some(event.scope().turn_id.clone())
             {
                 found = Some(event.sequence);
+                turn = Some(event.scope().turn_id.clone());
             }
         }
         match found {

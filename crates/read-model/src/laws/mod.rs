@@ -338,3 +338,51 @@ fn checkpoints_that_cannot_be_believed_are_folded_again() {
     ahead.at.sequence += 40;
     check("further than the log", encode(&ahead).unwrap());
 }
+
+#[test]
+fn pages_and_the_head_together_are_the_whole() {
+    let mut lines = String::new();
+    for at in 0..40 {
+        lines.push_str(&format!(
+            "turn.submitted turn=u{at} {{\"text\":\"q{at}\"}}\n\
+             turn.started turn=u{at}\n\
+             model.delta turn=u{at} message=m{at} {{\"delta\":\"a{at}\"}}\n\
+             tool.started turn=u{at} step=s1 tool=c{at} {{\"toolName\":\"sh\"}}\n\
+             tool.result turn=u{at} step=s1 tool=c{at} {{\"status\":\"succeeded\"}}\n\
+             turn.completed turn=u{at}\n"
+        ));
+    }
+    let log = log();
+    log.append(&session(), Expected::Any, crate::testing::drafts(&lines))
+        .unwrap();
+    let reader = log.reader();
+    let whole = replay_with(&reader, &session(), None, Limits::default(), |_| {}).unwrap();
+    let small = Limits {
+        items: 10,
+        ..Limits::default()
+    };
+    let head = replay_with(&reader, &session(), None, small, |_| {}).unwrap();
+
+    let parts = &head.transcript.parts;
+    assert_eq!((parts.total(), parts.dropped()), (120, 110));
+    let mut seen: Vec<_> = parts.iter().cloned().collect();
+    let mut before = parts.before();
+    let mut pages = 0;
+    while let Some(cursor) = before {
+        let page = crate::page(&reader, &session(), cursor, 30).unwrap();
+        assert_eq!(page.to, cursor - 1);
+        assert!(
+            page.from == 1 || (page.from - 1) % 6 == 0,
+            "it begins where a turn begins"
+        );
+        let older: Vec<_> = page.view.transcript.parts.iter().cloned().collect();
+        seen.splice(0..0, older);
+        before = page.before;
+        pages += 1;
+    }
+    assert!((3..=8).contains(&pages), "{pages}");
+    assert_eq!(
+        seen,
+        whole.transcript.parts.iter().cloned().collect::<Vec<_>>()
+    );
+}

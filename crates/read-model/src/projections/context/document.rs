@@ -90,10 +90,16 @@ impl Document {
         self.failure = None;
         self.state_ref.clone_from(&stated.state_ref);
         self.revision.clone_from(&stated.revision);
+        let whole = spilled(recorded, "/state");
+        let is_here = whole.is_none();
+        self.shortened = is_here && spilled_under(recorded, "/state").is_some();
+        if let Some(whole) = whole.filter(|_| self.state_ref.is_none()) {
+            self.state_ref = Some(whole.id);
+        }
         let fits = stated
             .state
             .as_ref()
-            .filter(|state| state.as_str().len() <= limit);
+            .filter(|state| is_here && state.as_str().len() <= limit);
         match fits.and_then(|state| Some((state.read::<Value>().ok()?, state.as_str().len()))) {
             Some((value, bytes)) => {
                 (self.value, self.bytes, self.missing) = (value, bytes, None);

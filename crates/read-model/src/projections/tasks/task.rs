@@ -138,17 +138,17 @@ impl Task {
     pub(super) fn update(&mut self, recorded: &RecordedEvent, updated: &payload::TaskUpdated) {
         self.last = Moment::of(recorded);
         self.status = updated.status.unwrap_or(self.status);
-        keep_newer(&mut self.native_status, &updated.native_status);
-        keep_newer(&mut self.label, &updated.label);
-        keep_newer(&mut self.progress, &updated.progress);
-        keep_newer(&mut self.error, &updated.error);
-        keep_newer(&mut self.summary, &updated.summary);
         if let Some(attempt) = self.attempt(recorded, updated.attempt) {
             attempt.last = Moment::of(recorded);
             attempt.status = updated.status.unwrap_or(attempt.status);
             keep_newer(&mut attempt.error, &updated.error);
             keep_newer(&mut attempt.summary, &updated.summary);
         }
+        keep_newer(&mut self.native_status, &updated.native_status);
+        keep_newer(&mut self.label, &updated.label);
+        keep_newer(&mut self.progress, &updated.progress);
+        keep_newer(&mut self.error, &updated.error);
+        keep_newer(&mut self.summary, &updated.summary);
     }
 
     /// The attempt that the event is about: the newest one unless the event names another; another one is new.
@@ -180,6 +180,8 @@ impl Task {
             self.attempts.remove(0);
         }
         self.attempt_count += 1;
+        // What the attempt before came to stays with it.
+        (self.error, self.summary) = (None, None);
         self.attempts.push(Attempt {
             number,
             run_id: scope.run_id.clone(),

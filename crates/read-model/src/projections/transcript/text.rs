@@ -234,14 +234,23 @@ impl Transcript {
     }
 
     fn reconcile(&mut self, place: Place, text: &Stated<'_>, mode: Option<Reconciliation>) {
-        let Some(streamed) = self.parts.at(place).and_then(|part| part.body.text()) else {
+        let Some(body) = self.parts.at(place).map(|part| &part.body) else {
             return;
         };
-        let found = text.compared_with(streamed);
+        let Some(streamed) = body.text() else {
+            return;
+        };
+        let found = match body.text_part() {
+            Some(part) if part.shortened => Reconciliation::Unknown,
+            _ => text.compared_with(streamed),
+        };
         let mode = mode
             .filter(|mode| *mode != Reconciliation::Unknown)
             .unwrap_or(found);
-        if found != Reconciliation::Confirm {
+        // What was streamed is more of the text than what is left of a final text that was too large.
+        let keep = found == Reconciliation::Confirm
+            || (found == Reconciliation::Unknown && text.spilled.is_some());
+        if !keep {
             self.put(place, text);
         }
         self.mark(place, mode);

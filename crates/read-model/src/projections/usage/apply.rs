@@ -394,16 +394,22 @@ impl Usage {
         let Some(((old_model, old), (new_model, new))) = changed else {
             return;
         };
-        self.model(&old_model).replace(&old, &Totals::default());
-        self.model(&new_model).replace(&Totals::default(), &new);
+        self.count_for_model(&old_model, &old, &Totals::default());
+        self.count_for_model(&new_model, &Totals::default(), &new);
         self.account(recorded, |account| account.calls.replace(&old, &new));
     }
 
-    fn model(&mut self, name: &str) -> &mut Totals {
+    fn count_for_model(&mut self, name: &str, old: &Totals, new: &Totals) {
+        if old == new {
+            return;
+        }
         let full = self.models.len() >= MODELS && !self.models.contains_key(name);
-        self.models
-            .entry(if full { "other".into() } else { name.into() })
-            .or_default()
+        let name = if full { "other" } else { name };
+        let totals = self.models.entry(name.to_owned()).or_default();
+        totals.replace(old, new);
+        if *totals == Totals::default() {
+            self.models.remove(name);
+        }
     }
 
     /// Changes the account of the event, and with it the session.

@@ -102,6 +102,10 @@ impl Projection for Usage {
 
     fn limit(state: &mut Self, limits: &Limits) {
         state.calls.limit(limits);
-        state.accounts.limit(limits);
+        // An account is large, and an old turn's tokens are in the session's.
+        state.accounts.limit(&Limits {
+            items: limits.items / 4,
+            ..*limits
+        });
     }
 }
