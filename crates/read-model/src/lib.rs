@@ -85,3 +85,8 @@ pub use replica::{Freshness, Received, Repair, Replica, ReplicaOptions};
 pub use text::Text;
 pub use view::{Lost, LostStretch, REDUCER_VERSION, SessionView, VIEW_NAMES, ViewStamp};
 pub use window::{Place, Row, Window};
+
+/// The example of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
