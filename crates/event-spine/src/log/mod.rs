@@ -66,6 +66,8 @@ pub struct LogOptions {
     pub inline_limit: usize,
     /// A segment is sealed when it has grown to this many bytes.
     pub segment_bytes: u64,
+    /// What finds secrets, so that a host can bring its own rules.
+    pub rules: Arc<dyn mask::Rules>,
     /// The files. Tests put faults here.
     pub disk: Arc<dyn Disk>,
 }
@@ -80,6 +82,7 @@ impl LogOptions {
             sync: SyncPolicy::Barrier,
             inline_limit: intake::spill::INLINE_LIMIT,
             segment_bytes: 64 * 1024 * 1024,
+            rules: Arc::new(mask::BuiltinRules),
             disk: Arc::new(RealDisk),
         }
     }
@@ -130,7 +133,8 @@ impl EventLog {
         let blobs = Blobs::local(&dir.join("blobs")).map_err(|e| OpenError::Blobs {
             detail: e.to_string(),
         })?;
-        let mut inner = Inner::over(Arc::new(store), blobs, Masker::new(mask_key), options);
+        let masker = Masker::with_rules(mask_key, Arc::clone(&options.rules));
+        let mut inner = Inner::over(Arc::new(store), blobs, masker, options);
         inner.recovery = recovery;
         inner.index = Some(dir.join("index"));
         Ok(Self {
@@ -146,7 +150,7 @@ impl EventLog {
         Self::over(
             Arc::new(MemoryStore::new()),
             Blobs::in_memory(),
-            Masker::new(key),
+            Masker::with_rules(key, Arc::clone(&options.rules)),
             options,
         )
     }
