@@ -13,6 +13,7 @@ mod damage;
 mod faults;
 mod follow;
 mod golden;
+mod intake;
 mod journal;
 mod lock;
 mod space;

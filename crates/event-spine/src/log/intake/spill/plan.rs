@@ -62,21 +62,20 @@ impl<'a> Planner<'a, '_> {
         }
         let parts = parts(self.json, self.limit);
         let budget = 2 * self.limit;
-        let mut reduced: Vec<usize> = parts.iter().map(|part| self.reduced(part)).collect();
-        let mut total: usize = 2 + reduced.iter().map(|len| len + 1).sum::<usize>();
+        let mut largest: Vec<(usize, usize)> = parts
+            .iter()
+            .enumerate()
+            .map(|(at, part)| (self.reduced(part), at))
+            .collect();
+        let mut total: usize = 2 + largest.iter().map(|(len, _)| len + 1).sum::<usize>();
+        largest.sort_by_key(|(len, at)| (std::cmp::Reverse(*len), *at));
+        let mut largest = largest.into_iter();
         let mut whole = HashSet::new();
         while total > budget {
-            let largest = (0..parts.len())
-                .filter(|at| !whole.contains(at))
-                .max_by_key(|at| (reduced.get(*at).copied(), std::cmp::Reverse(*at)));
-            let Some((at, len)) = largest
-                .and_then(|at| Some((at, reduced.get_mut(at)?)))
-                .filter(|(_, len)| **len > SMALL)
-            else {
+            let Some((len, at)) = largest.next().filter(|(len, _)| *len > SMALL) else {
                 return self.all_of_it(&parts, &whole);
             };
-            total = total.saturating_sub(*len) + SMALL;
-            *len = SMALL;
+            total = total.saturating_sub(len) + SMALL;
             whole.insert(at);
         }
         let mut bodies = Vec::new();
