@@ -68,6 +68,7 @@ mod checkpoint;
 mod engine;
 mod replica;
 pub mod render;
+pub mod evidence_pack;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
