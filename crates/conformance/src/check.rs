@@ -12,7 +12,7 @@ use crate::input::{self, Item};
 use crate::place::Place;
 use crate::report::Report;
 use crate::rule::{Look, Out, RULES};
-use crate::stream::{Identity, Stream};
+use crate::stream::{Identity, Print, Stream};
 use crate::subject::{self, Fault, Reading, Subject};
 
 /// How strictly to judge.
@@ -160,7 +160,8 @@ impl Checker {
                 self.streams.insert(key.to_owned(), Stream::default());
             }
             if let Some(stream) = self.streams.get_mut(key) {
-                let identity = stream.identity(subject);
+                let print = Print::of(subject);
+                let identity = stream.identity(print);
                 let look = Look {
                     subject,
                     identity,
@@ -181,7 +182,7 @@ impl Checker {
                     }
                 }
                 if identity != Identity::Repeat {
-                    stream.apply(subject, place.mark());
+                    stream.apply(subject, print, place.mark());
                 }
             }
         }

@@ -61,6 +61,13 @@ struct Content {
     place: u32,
 }
 
+/// What is kept of an event to know it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Print {
+    id: u64,
+    content: Content,
+}
+
 /// What the id of an event says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Identity {
@@ -75,12 +82,11 @@ pub(crate) enum Identity {
 
 impl Stream {
     /// Compares the event with the one that used its id before.
-    pub(crate) fn identity(&self, subject: &Subject) -> Identity {
-        if !subject.has_id {
+    pub(crate) fn identity(&self, print: Option<Print>) -> Identity {
+        let Some(Print { id, content }) = print else {
             return Identity::New;
-        }
-        let content = Content::of(subject);
-        match self.seen.get(&id_hash(subject)) {
+        };
+        match self.seen.get(&id) {
             None => Identity::New,
             Some(seen) if seen.fact != content.fact => Identity::OtherContent,
             Some(seen) if seen.place != content.place => Identity::SecondPlace,
@@ -110,16 +116,16 @@ impl Stream {
     }
 }
 
-fn id_hash(subject: &Subject) -> u64 {
-    hash(subject.event.draft.event_id.as_str())
-}
-
-impl Content {
-    fn of(subject: &Subject) -> Self {
+impl Print {
+    /// The print of an event; nothing when it has no id.
+    pub(crate) fn of(subject: &Subject) -> Option<Self> {
         let half = |whole: u64| (whole ^ (whole >> 32)) as u32;
-        Self {
-            fact: half(digest::fact(&subject.event.draft)),
-            place: half(hash(&subject.event.sequence)),
-        }
+        subject.has_id.then(|| Self {
+            id: hash(subject.event.draft.event_id.as_str()),
+            content: Content {
+                fact: half(digest::fact(&subject.event.draft)),
+                place: half(hash(&subject.event.sequence)),
+            },
+        })
     }
 }

@@ -39,6 +39,17 @@ pub(crate) struct Reading {
     pub(crate) subject: Option<Subject>,
 }
 
+/// Members without which an object is no event at all.
+const REQUIRED: [&str; 7] = [
+    "schemaVersion",
+    "runtimeId",
+    "sessionId",
+    "eventId",
+    "timestamp",
+    "type",
+    "payload",
+];
+
 const STAND_IN: &str = "unknown";
 
 impl Subject {
@@ -130,6 +141,14 @@ fn read_faulty(text: &str, first: WireError, session: Option<&SessionId>) -> Rea
     let Ok(mut members) = serde_json::from_str::<Map<String, Value>>(text) else {
         return reading;
     };
+    if REQUIRED.iter().all(|member| !members.contains_key(*member)) {
+        let message = "the object has no member of a RuntimeEvent".to_owned();
+        reading.faults = vec![Fault {
+            path: String::new(),
+            message,
+        }];
+        return reading;
+    }
     let mut filled = vec![
         reading
             .faults
@@ -210,8 +229,10 @@ mod tests {
         let whole = r#""schemaVersion":"0.1","runtimeId":"r","timestamp":"t""#;
         check("{", &[""], false);
         check("[1]", &[""], false);
+        check("{}", &[""], false);
+        check(r#"{"jsonrpc":"2.0","method":"initialize"}"#, &[""], false);
         check(
-            "{}",
+            r#"{"payload":{}}"#,
             &["sessionId", "eventId", "runtimeId", "schemaVersion", "type"],
             false,
         );

@@ -19,6 +19,10 @@ impl Rule for DanglingRef {
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
         let draft = &look.subject.event.draft;
+        // A quick look first: most payloads name no ref.
+        if !draft.payload.as_str().contains("Ref\":") {
+            return;
+        }
         let Ok(payload) = draft.payload.read::<Map<String, Value>>() else { return };
         let refs = draft.refs.to_vec();
         for (member, id) in payload.iter().filter_map(|(m, v)| Some((m, v.as_str()?))) {

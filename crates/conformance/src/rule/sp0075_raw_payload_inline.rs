@@ -18,6 +18,11 @@ impl Rule for RawPayloadInline {
     }
 
     fn event(&self, look: &Look<'_>, out: &mut Out<'_>) {
+        let text = look.subject.event.draft.payload.as_str();
+        // A quick look first: nearly no payload has one of these.
+        if !RAW.iter().any(|member| text.contains(member)) {
+            return;
+        }
         let Ok(payload) = look.subject.event.draft.payload.read::<Map<String, Value>>() else { return };
         for member in RAW.iter().filter(|member| payload.get(**member).is_some_and(|v| !v.is_null())) {
             out.add(format!("payload.{member}"), format!("{member} belongs behind a raw ref"));

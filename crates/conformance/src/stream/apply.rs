@@ -8,7 +8,7 @@ use event_spine::event::{Entity, Pairing};
 use event_spine::{Event, MessageId, Scope};
 
 use super::turn::{Guard, Message, OpenTool, Turn};
-use super::{Content, OpenAction, Stream, digest, hash, id_hash};
+use super::{OpenAction, Print, Stream, digest, hash};
 use crate::limit;
 use crate::meaning;
 use crate::place::Mark;
@@ -16,12 +16,10 @@ use crate::subject::Subject;
 
 impl Stream {
     /// Takes note of an event that is no repeat.
-    pub(crate) fn apply(&mut self, subject: &Subject, mark: Mark) {
+    pub(crate) fn apply(&mut self, subject: &Subject, print: Option<Print>, mark: Mark) {
         let draft = &subject.event.draft;
-        if subject.has_id {
-            self.seen
-                .entry(id_hash(subject))
-                .or_insert_with(|| Content::of(subject));
+        if let Some(Print { id, content }) = print {
+            self.seen.entry(id).or_insert(content);
         }
         if let Some(sequence) = subject.event.sequence {
             self.first_sequence.get_or_insert(sequence);

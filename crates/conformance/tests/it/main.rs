@@ -9,6 +9,7 @@
 
 mod support;
 
+mod adapters;
 mod fixtures;
 mod invalid;
 mod pages;
