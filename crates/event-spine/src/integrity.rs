@@ -157,15 +157,15 @@ impl LeafWriter {
 
     /// Appends the canonical JSON of an envelope: its members in the order of RFC 8785.
     fn write_envelope(&mut self, sequence: u64, digest: &PayloadDigest, draft: &EventDraft) {
+        self.text.push('{');
+        self.write_action_to_refs(digest, draft);
+        self.write_run_to_session(sequence, draft);
+        self.write_span_to_type(draft);
+        self.text.push('}');
+    }
+
+    fn write_action_to_refs(&mut self, digest: &PayloadDigest, draft: &EventDraft) {
         let (scope, out) = (&draft.scope, &mut self.text);
-        out.push('{');
-        let id = |name: &str, id: Option<&Arc<str>>, out: &mut String| {
-            if let Some(id) = id {
-                out.push_str(name);
-                write_string(id, out);
-                out.push(',');
-            }
-        };
         id(
             "\"actionId\":",
             scope.action_id.as_ref().map(ActionId::shared),
@@ -212,7 +212,12 @@ impl LeafWriter {
             out.push_str(refs.as_str());
             out.push(',');
         }
-        id("\"runId\":", scope.run_id.as_ref().map(RunId::shared), out);
+    }
+
+    fn write_run_to_session(&mut self, sequence: u64, draft: &EventDraft) {
+        let out = &mut self.text;
+        let run = draft.scope.run_id.as_ref();
+        id("\"runId\":", run.map(RunId::shared), out);
         id("\"runtimeId\":", Some(draft.runtime_id.shared()), out);
         id("\"schemaVersion\":", Some(&draft.schema_version), out);
         out.push_str("\"sequence\":");
@@ -220,6 +225,10 @@ impl LeafWriter {
         out.push_str(",\"sessionId\":");
         out.push_str(&self.session);
         out.push(',');
+    }
+
+    fn write_span_to_type(&mut self, draft: &EventDraft) {
+        let (scope, out) = (&draft.scope, &mut self.text);
         id(
             "\"spanId\":",
             scope.span_id.as_ref().map(SpanId::shared),
@@ -265,7 +274,15 @@ impl LeafWriter {
         );
         out.push_str("\"type\":");
         write_string(draft.event_type.name(), out);
-        out.push('}');
+    }
+}
+
+/// Appends an id that is there as a member, with the comma behind it.
+fn id(name: &str, id: Option<&Arc<str>>, out: &mut String) {
+    if let Some(id) = id {
+        out.push_str(name);
+        write_string(id, out);
+        out.push(',');
     }
 }
 

@@ -167,28 +167,10 @@ fn minify(text: &str) -> Result<(Cow<'_, str>, Repairs), JsonError> {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                let mut end = at + 1;
-                loop {
-                    let rest = bytes.get(end..).unwrap_or_default();
-                    let Some(step) = memchr::memchr2(b'"', b'\\', rest) else {
-                        return Err(JsonError::Syntax {
-                            detail: format!("string at byte {at} does not end"),
-                        });
-                    };
-                    end += step;
-                    if bytes.get(end) == Some(&b'"') {
-                        break;
-                    }
-                    match escape_at(bytes, end) {
-                        Escape::Plain(len) => end += len,
-                        Escape::LoneSurrogate => {
-                            change(&mut out, &mut copied, end, end + 6, "\\ufffd");
-                            repairs.lone_surrogates += 1;
-                            end += 6;
-                        }
-                    }
-                }
-                at = end + 1;
+                at = string_end(bytes, at, |lone| {
+                    change(&mut out, &mut copied, lone, lone + 6, "\\ufffd");
+                    repairs.lone_surrogates += 1;
+                })?;
             }
             b' ' | b'\n' | b'\r' | b'\t' => {
                 let run = bytes.get(at..).unwrap_or_default();
@@ -225,6 +207,34 @@ fn minify(text: &str) -> Result<(Cow<'_, str>, Repairs), JsonError> {
                 });
             }
             Ok((Cow::Owned(out), repairs))
+        }
+    }
+}
+
+/// The place behind the string that begins at `from`; tells where escapes of lone surrogates are.
+fn string_end(
+    bytes: &[u8],
+    from: usize,
+    mut lone_surrogate: impl FnMut(usize),
+) -> Result<usize, JsonError> {
+    let mut end = from + 1;
+    loop {
+        let rest = bytes.get(end..).unwrap_or_default();
+        let Some(step) = memchr::memchr2(b'"', b'\\', rest) else {
+            return Err(JsonError::Syntax {
+                detail: format!("string at byte {from} does not end"),
+            });
+        };
+        end += step;
+        if bytes.get(end) == Some(&b'"') {
+            return Ok(end + 1);
+        }
+        match escape_at(bytes, end) {
+            Escape::Plain(len) => end += len,
+            Escape::LoneSurrogate => {
+                lone_surrogate(end);
+                end += 6;
+            }
         }
     }
 }

@@ -157,16 +157,7 @@ impl Inner {
         drafts: Vec<EventDraft>,
     ) -> Result<PendingAppend, AppendError> {
         let sorted = self.sort_out_duplicates(session, writer, drafts)?;
-        let mut receipt = Receipt {
-            session_id: session.clone(),
-            sequences: Vec::new(),
-            head: writer.head,
-            durability: Durability::Barrier,
-            appended: sorted.fresh.len(),
-            duplicates: sorted.places.len() - sorted.fresh.len(),
-            masked: 0,
-            spilled: 0,
-        };
+        let mut receipt = sorted.receipt(session, writer.head);
         if sorted.fresh.is_empty() {
             receipt.sequences = sorted
                 .places
@@ -191,13 +182,7 @@ impl Inner {
         let Prepared {
             drafts, fresh_at, ..
         } = prepared;
-        let sync = match self.options.sync {
-            SyncPolicy::Always => true,
-            SyncPolicy::Relaxed => false,
-            SyncPolicy::Barrier => drafts
-                .iter()
-                .any(|draft| draft.event_type.durability() == Durability::Barrier),
-        };
+        let sync = self.waits_for_disk(&drafts);
         receipt.durability = if sync {
             Durability::Barrier
         } else {
@@ -233,6 +218,16 @@ impl Inner {
             receipt,
             ticket: Some(self.store.submit(batch)),
         })
+    }
+
+    fn waits_for_disk(&self, drafts: &[EventDraft]) -> bool {
+        match self.options.sync {
+            SyncPolicy::Always => true,
+            SyncPolicy::Relaxed => false,
+            SyncPolicy::Barrier => drafts
+                .iter()
+                .any(|draft| draft.event_type.durability() == Durability::Barrier),
+        }
     }
 
     /// Separates drafts that are new from those that are there already.
@@ -371,6 +366,22 @@ struct Sorted {
     places: Vec<Place>,
     /// The drafts that are new, each once.
     fresh: Vec<EventDraft>,
+}
+
+impl Sorted {
+    /// The receipt as far as it is known before anything is stored.
+    fn receipt(&self, session: &SessionId, head: Head) -> Receipt {
+        Receipt {
+            session_id: session.clone(),
+            sequences: Vec::new(),
+            head,
+            durability: Durability::Barrier,
+            appended: self.fresh.len(),
+            duplicates: self.places.len() - self.fresh.len(),
+            masked: 0,
+            spilled: 0,
+        }
+    }
 }
 
 enum Place {

@@ -5,10 +5,12 @@
 
 use std::sync::PoisonError;
 
-use super::{EventLog, Expected, Receipt};
+use super::{EventLog, Expected, LogReader, Receipt};
 use crate::error::AppendError;
+use crate::event::Durability;
 use crate::event::family::context::SessionForked;
 use crate::id::{EventId, RuntimeId, SessionId};
+use crate::integrity::ChainHash;
 use crate::record::EventDraft;
 use crate::scope::Scope;
 use crate::store::{ForkPoint, Head, Ticket};
@@ -32,22 +34,7 @@ impl EventLog {
             session: parent.clone(),
             source: Box::new(source),
         };
-        let head = reader
-            .head(parent)
-            .map_err(unreadable)?
-            .map_or(0, |head| head.sequence);
-        let no_point = || AppendError::NoForkPoint {
-            parent: parent.clone(),
-            sequence: at,
-            head,
-        };
-        if at == 0 || at > head {
-            return Err(no_point());
-        }
-        let chain = reader
-            .chain_at(parent, at)
-            .map_err(unreadable)?
-            .ok_or_else(no_point)?;
+        let chain = chain_at_point(&reader, parent, at)?;
         let point = ForkPoint {
             session_id: parent.clone(),
             sequence: at,
@@ -76,16 +63,7 @@ impl EventLog {
             });
         }
         if !fresh {
-            return Ok(Receipt {
-                session_id: child.clone(),
-                sequences: vec![at + 1],
-                head: writer.head,
-                durability: crate::event::Durability::Barrier,
-                appended: 0,
-                duplicates: 1,
-                masked: 0,
-                spilled: 0,
-            });
+            return Ok(made_already(child, at, writer.head));
         }
         let timestamp = Timestamp::from(self.inner.options.clock.now());
         let draft = EventDraft::new(
@@ -120,5 +98,47 @@ impl EventLog {
                 source,
             }),
         }
+    }
+}
+
+/// The chain value to branch off behind.
+fn chain_at_point(
+    reader: &LogReader,
+    parent: &SessionId,
+    at: u64,
+) -> Result<ChainHash, AppendError> {
+    let unreadable = |source| AppendError::Read {
+        session: parent.clone(),
+        source: Box::new(source),
+    };
+    let head = reader
+        .head(parent)
+        .map_err(unreadable)?
+        .map_or(0, |head| head.sequence);
+    let no_point = || AppendError::NoForkPoint {
+        parent: parent.clone(),
+        sequence: at,
+        head,
+    };
+    if at == 0 || at > head {
+        return Err(no_point());
+    }
+    reader
+        .chain_at(parent, at)
+        .map_err(unreadable)?
+        .ok_or_else(no_point)
+}
+
+/// The receipt of a fork that was there already.
+fn made_already(child: &SessionId, at: u64, head: Head) -> Receipt {
+    Receipt {
+        session_id: child.clone(),
+        sequences: vec![at + 1],
+        head,
+        durability: Durability::Barrier,
+        appended: 0,
+        duplicates: 1,
+        masked: 0,
+        spilled: 0,
     }
 }

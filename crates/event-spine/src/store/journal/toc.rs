@@ -63,33 +63,7 @@ struct TocSession {
 /// # Errors
 /// A file cannot be written. The index is unchanged then, and the next open makes the table again.
 pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()> {
-    let mut sections: Vec<u8> = Vec::new();
-    let mut sessions = Vec::new();
-    for (session_id, known) in &index.sessions {
-        let Some(run) = known.runs.last().filter(|run| run.segment == number) else {
-            continue;
-        };
-        let Places::Kept { frames, ids } = &run.places else {
-            continue;
-        };
-        sessions.push(TocSession {
-            session_id: session_id.to_string(),
-            head: (known.head.sequence, known.head.chain.0),
-            first_recorded_at: known.first_recorded_at.0,
-            last_recorded_at: known.last_recorded_at.0,
-            parent: known
-                .parent
-                .as_ref()
-                .map(|p| (p.session_id.to_string(), p.sequence)),
-            activity: known.activity,
-            first: run.first,
-            last: run.last,
-            bytes: run.bytes,
-            frames: push_frames(&mut sections, frames),
-            ids: push_ids(&mut sections, ids),
-        });
-    }
-    sessions.sort_by_key(|session| session.activity);
+    let (sessions, sections) = sessions_of(number, index);
     let segment = index.segments.get(&number).cloned().unwrap_or_default();
     let mut head = TocHead {
         segment: number,
@@ -134,6 +108,38 @@ pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()
         }
     }
     Ok(())
+}
+
+/// What the index knows of the sessions in a segment, and the sections that hold their details.
+fn sessions_of(number: u64, index: &Index) -> (Vec<TocSession>, Vec<u8>) {
+    let mut sections: Vec<u8> = Vec::new();
+    let mut sessions = Vec::new();
+    for (session_id, known) in &index.sessions {
+        let Some(run) = known.runs.last().filter(|run| run.segment == number) else {
+            continue;
+        };
+        let Places::Kept { frames, ids } = &run.places else {
+            continue;
+        };
+        sessions.push(TocSession {
+            session_id: session_id.to_string(),
+            head: (known.head.sequence, known.head.chain.0),
+            first_recorded_at: known.first_recorded_at.0,
+            last_recorded_at: known.last_recorded_at.0,
+            parent: known
+                .parent
+                .as_ref()
+                .map(|p| (p.session_id.to_string(), p.sequence)),
+            activity: known.activity,
+            first: run.first,
+            last: run.last,
+            bytes: run.bytes,
+            frames: push_frames(&mut sections, frames),
+            ids: push_ids(&mut sections, ids),
+        });
+    }
+    sessions.sort_by_key(|session| session.activity);
+    (sessions, sections)
 }
 
 /// Reads the table of contents of a segment whose data ends at `size` into the index; `false` when there is none that holds.
