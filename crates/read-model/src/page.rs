@@ -14,17 +14,18 @@ const LONGEST: u64 = 16_384;
 pub struct Page {
     /// First event of the stretch.
     pub from: u64,
-    /// Last event of the stretch.
+    /// Last event of the stretch. It lies behind the event that was asked for when that one is inside a turn: the
+    /// turn is folded to its end, so that what began in it shows how it ended.
     pub to: u64,
     /// What to ask for next: the stretch before this one; nothing at the beginning of the session.
     pub before: Option<u64>,
-    /// The lists as the stretch alone gives them. A turn that began before it lacks its beginning; totals are those of
-    /// the stretch.
+    /// The lists as the stretch alone gives them; totals are those of the stretch. A row whose first event is at or
+    /// behind the event that was asked for is in the caller's hands already.
     pub view: SessionView,
 }
 
-/// Folds the stretch of a session that ends before an event, usually the `before` of a window, and holds at least
-/// `events` events if there are that many. It begins where a turn begins, if one does within reach.
+/// Folds the stretch of a session that lies before an event, usually the `before` of a window, and holds at least
+/// `events` events if there are that many. It begins where a turn begins and ends where one ends, within reach.
 ///
 /// # Errors
 /// There is no such session, or a file cannot be read.
@@ -47,8 +48,8 @@ pub fn page(
     before: u64,
     events: u64,
 ) -> Result<Page, ReadError> {
-    let to = before.saturating_sub(1);
-    let from = begin(reader, session, to, events.clamp(1, LONGEST))?;
+    let last = before.saturating_sub(1);
+    let from = begin(reader, session, last, events.clamp(1, LONGEST))?;
     let limits = Limits {
         items: 1_000_000,
         open_items: 1_000_000,
@@ -60,7 +61,11 @@ pub fn page(
     if let Some(chain) = reader.chain_at(session, from - 1)? {
         view.at.chain = chain;
     }
-    for entry in reader.read(session, from..=to, ReadMode::Tolerant)? {
+    for entry in reader.read(session, from..=last + LONGEST, ReadMode::Tolerant)? {
+        // Turns that go on are followed to their end.
+        if view.at.sequence >= last && view.status.active_turns.is_empty() {
+            break;
+        }
         match entry? {
             Entry::Event(event) => view.apply(&event),
             Entry::Gap(gap) => view.pass_over(&gap),
@@ -68,7 +73,7 @@ pub fn page(
     }
     Ok(Page {
         from,
-        to,
+        to: view.at.sequence,
         before: (from > 1).then_some(from),
         view,
     })

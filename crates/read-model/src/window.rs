@@ -23,8 +23,8 @@ pub trait Row {
     /// What the row is found by.
     type Key: Clone + Eq + Hash;
 
-    /// What the row is found by.
-    fn key(&self) -> Self::Key;
+    /// What the row is found by; nothing for rows that nobody looks for.
+    fn key(&self) -> Option<Self::Key>;
 
     /// Sequence of the event that brought the row.
     fn first(&self) -> u64;
@@ -106,7 +106,8 @@ impl<R: Row> Window<R> {
         self.abandoned
     }
 
-    /// Every row whose first event has this sequence or a later one is here; nothing when all rows are here.
+    /// Every row whose first event has this sequence or a later one is here; nothing when all rows are here. A row that
+    /// settled late may be here although its first event is older; then it is in an older page too.
     #[must_use]
     pub const fn before(&self) -> Option<u64> {
         self.before
@@ -285,7 +286,9 @@ impl<R: Row> Window<R> {
             Some(sequence) => self.settled.push_back((place, sequence)),
         }
         self.bytes += row.weight();
-        self.index.insert(row.key(), place);
+        if let Some(key) = row.key() {
+            self.index.insert(key, place);
+        }
         self.rows.push_back(Slot { place, row });
     }
 
@@ -324,8 +327,9 @@ impl<R: Row> Window<R> {
         self.dropped += 1;
         self.bytes = self.bytes.saturating_sub(slot.row.weight());
         self.before = self.before.max(Some(slot.row.first() + 1));
-        let key = slot.row.key();
-        if self.index.get(&key) == Some(&place) {
+        if let Some(key) = slot.row.key()
+            && self.index.get(&key) == Some(&place)
+        {
             self.index.remove(&key);
         }
     }
@@ -365,7 +369,10 @@ impl<R: Row + PartialEq> PartialEq for Window<R> {
 impl<R: Row> Window<R> {
     /// Positions of the rows that are not found by their key: a newer row took it, or it was released.
     fn unkeyed(&self) -> Vec<usize> {
-        let keyed = |slot: &Slot<R>| self.index.get(&slot.row.key()) == Some(&slot.place);
+        let keyed = |slot: &Slot<R>| {
+            let key = slot.row.key();
+            key.is_none_or(|key| self.index.get(&key) == Some(&slot.place))
+        };
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, slot)| !keyed(slot))
             .map(|(at, _)| at)
@@ -421,11 +428,11 @@ impl<'de, R: Row + Deserialize<'de>> Deserialize<'de> for Window<R> {
         }
         for at in json.unkeyed {
             // Only if a newer row of the same key has not taken the entry already.
-            if let Some(slot) = window.rows.get(at) {
-                let key = slot.row.key();
-                if window.index.get(&key) == Some(&slot.place) {
-                    window.index.remove(&key);
-                }
+            if let Some(slot) = window.rows.get(at)
+                && let Some(key) = slot.row.key()
+                && window.index.get(&key) == Some(&slot.place)
+            {
+                window.index.remove(&key);
             }
         }
         window
@@ -452,8 +459,8 @@ mod tests {
 
     impl Row for Item {
         type Key = u8;
-        fn key(&self) -> u8 {
-            self.id
+        fn key(&self) -> Option<u8> {
+            Some(self.id)
         }
         fn first(&self) -> u64 {
             self.first

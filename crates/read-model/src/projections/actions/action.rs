@@ -194,8 +194,8 @@ impl Action {
 impl Row for Action {
     type Key = Option<ActionId>;
 
-    fn key(&self) -> Self::Key {
-        self.scope.action_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.action_id.clone())
     }
 
     fn first(&self) -> u64 {

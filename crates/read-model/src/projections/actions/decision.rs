@@ -100,10 +100,10 @@ impl PolicyDecision {
 }
 
 impl Row for PolicyDecision {
-    type Key = u64;
+    type Key = ();
 
-    fn key(&self) -> u64 {
-        self.at.sequence
+    fn key(&self) -> Option<()> {
+        None
     }
 
     fn first(&self) -> u64 {

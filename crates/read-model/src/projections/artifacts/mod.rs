@@ -260,8 +260,8 @@ fn push_bounded<T>(list: &mut Vec<T>, item: T) {
 impl Row for Artifact {
     type Key = Option<ArtifactId>;
 
-    fn key(&self) -> Self::Key {
-        self.scope.artifact_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.artifact_id.clone())
     }
 
     fn first(&self) -> u64 {

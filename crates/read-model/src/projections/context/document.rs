@@ -190,8 +190,8 @@ fn measure(value: &Value, limit: usize) -> Option<usize> {
 
 impl Row for Document {
     type Key = String;
-    fn key(&self) -> String {
-        self.name.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.name.clone())
     }
     fn first(&self) -> u64 {
         self.first_sequence

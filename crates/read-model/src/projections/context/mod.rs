@@ -177,7 +177,7 @@ impl Context {
             )
         };
         let key = crate::window::Row::key(&item);
-        match self.attached.place(&key) {
+        match key.and_then(|key| self.attached.place(&key)) {
             // Attached again: the newest content counts.
             Some(place)
                 if self

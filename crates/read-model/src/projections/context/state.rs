@@ -249,11 +249,9 @@ impl Compaction {
 
 impl Row for ContextItem {
     type Key = (String, String);
-    fn key(&self) -> Self::Key {
-        item_key(
-            &self.kind,
-            self.name.as_deref().or(self.skill_id.as_deref()),
-        )
+    fn key(&self) -> Option<Self::Key> {
+        let name = self.name.as_deref().or(self.skill_id.as_deref());
+        (!self.is_missing).then(|| item_key(&self.kind, name))
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -267,9 +265,9 @@ impl Row for ContextItem {
 }
 
 impl Row for Compaction {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.first.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -280,9 +278,9 @@ impl Row for Compaction {
 }
 
 impl Row for Rollback {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence

@@ -295,7 +295,7 @@ impl Diagnostics {
         about: &str,
         message: impl FnOnce() -> String,
     ) {
-        let key = state::Key::Repeated(code.to_owned(), about.to_owned());
+        let key = (code.to_owned(), about.to_owned());
         let again = self.entries.update(&key, |entry| {
             entry.count += 1;
             entry.last_sequence = recorded.sequence;

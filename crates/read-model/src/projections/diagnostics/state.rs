@@ -149,22 +149,12 @@ impl Diagnostic {
     }
 }
 
-/// What a finding is found by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// Code, and what it is about.
-    Repeated(String, String),
-    /// Its event.
-    Single(u64),
-}
-
 impl Row for Diagnostic {
-    type Key = Key;
-    fn key(&self) -> Key {
-        match &self.about {
-            Some(about) => Key::Repeated(self.code.clone(), about.clone()),
-            None => Key::Single(self.first.sequence),
-        }
+    /// Code, and what it is about; a finding of a runtime is found by nothing.
+    type Key = (String, String);
+    fn key(&self) -> Option<Self::Key> {
+        let about = self.about.clone()?;
+        Some((self.code.clone(), about))
     }
     fn first(&self) -> u64 {
         self.first.sequence

@@ -210,8 +210,8 @@ impl EvidenceItem {
 
 impl Row for EvidenceItem {
     type Key = Option<EvidenceId>;
-    fn key(&self) -> Self::Key {
-        self.scope.evidence_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.evidence_id.clone())
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -225,9 +225,9 @@ impl Row for EvidenceItem {
 }
 
 impl Row for EvidenceExport {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence
@@ -238,9 +238,9 @@ impl Row for EvidenceExport {
 }
 
 impl Row for Review {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence

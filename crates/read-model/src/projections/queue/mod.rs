@@ -124,8 +124,8 @@ impl Queue {
 impl Row for QueueItem {
     type Key = String;
 
-    fn key(&self) -> String {
-        self.item_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.item_id.clone())
     }
 
     fn first(&self) -> u64 {

@@ -304,8 +304,8 @@ impl Status {
 
 impl Row for ActiveTurn {
     type Key = Option<TurnId>;
-    fn key(&self) -> Self::Key {
-        self.turn_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.turn_id.clone())
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -317,8 +317,8 @@ impl Row for ActiveTurn {
 
 impl Row for Waiting {
     type Key = Option<ActionId>;
-    fn key(&self) -> Self::Key {
-        self.action_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.action_id.clone())
     }
     fn first(&self) -> u64 {
         self.since.sequence
@@ -330,8 +330,8 @@ impl Row for Waiting {
 
 impl Row for RunningTool {
     type Key = Option<ToolCallId>;
-    fn key(&self) -> Self::Key {
-        self.tool_call_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.tool_call_id.clone())
     }
     fn first(&self) -> u64 {
         self.since.sequence
@@ -343,8 +343,8 @@ impl Row for RunningTool {
 
 impl Row for ThreadState {
     type Key = Option<ThreadId>;
-    fn key(&self) -> Self::Key {
-        self.thread_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.thread_id.clone())
     }
     fn first(&self) -> u64 {
         self.first_sequence

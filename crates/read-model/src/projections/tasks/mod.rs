@@ -222,7 +222,8 @@ impl Tasks {
             to: to.into(),
             at: Moment::of(recorded),
         };
-        if self.edges.place(&edge.key()).is_none() {
+        let known = edge.key().and_then(|key| self.edges.place(&key));
+        if known.is_none() {
             self.edges.push(edge);
         }
     }
@@ -230,8 +231,8 @@ impl Tasks {
 
 impl Row for Job {
     type Key = String;
-    fn key(&self) -> String {
-        self.job_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.job_id.clone())
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -242,9 +243,9 @@ impl Row for Job {
 }
 
 impl Row for AgentMessage {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence

@@ -344,8 +344,8 @@ impl Subagent {
 
 impl Row for Subagent {
     type Key = Option<SubagentId>;
-    fn key(&self) -> Self::Key {
-        self.scope.subagent_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.subagent_id.clone())
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -359,9 +359,9 @@ impl Row for Subagent {
 }
 
 impl Row for Delegation {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence
@@ -372,9 +372,9 @@ impl Row for Delegation {
 }
 
 impl Row for AgentActivity {
-    type Key = u64;
-    fn key(&self) -> u64 {
-        self.at.sequence
+    type Key = ();
+    fn key(&self) -> Option<()> {
+        None
     }
     fn first(&self) -> u64 {
         self.at.sequence

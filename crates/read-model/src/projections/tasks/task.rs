@@ -225,8 +225,8 @@ const fn is_over(status: TaskStatus) -> bool {
 
 impl Row for Task {
     type Key = Option<TaskId>;
-    fn key(&self) -> Self::Key {
-        self.scope.task_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.task_id.clone())
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -238,8 +238,8 @@ impl Row for Task {
 
 impl Row for Edge {
     type Key = (EdgeKind, String, String);
-    fn key(&self) -> Self::Key {
-        (self.kind, self.from.clone(), self.to.clone())
+    fn key(&self) -> Option<Self::Key> {
+        Some((self.kind, self.from.clone(), self.to.clone()))
     }
     fn first(&self) -> u64 {
         self.at.sequence

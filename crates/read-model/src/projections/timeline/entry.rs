@@ -167,8 +167,6 @@ pub enum Key {
     Compaction(ThreadId),
     /// A run of pieces.
     Run(Box<RunKey>),
-    /// Anything else.
-    Single(u64),
 }
 
 /// What a run of pieces is found by.
@@ -209,13 +207,11 @@ impl Key {
 impl Row for Entry {
     type Key = Key;
 
-    fn key(&self) -> Key {
+    fn key(&self) -> Option<Key> {
         match self.opens {
             Some(entity) => Key::pair(entity, &self.scope),
-            None if self.pieces => Some(Key::run(&self.class, &self.scope)),
-            None => None,
+            None => self.pieces.then(|| Key::run(&self.class, &self.scope)),
         }
-        .unwrap_or(Key::Single(self.first.sequence))
     }
 
     fn first(&self) -> u64 {

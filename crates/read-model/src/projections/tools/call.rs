@@ -491,8 +491,8 @@ impl ToolCall {
 impl Row for ToolCall {
     type Key = Option<ToolCallId>;
 
-    fn key(&self) -> Self::Key {
-        self.scope.tool_call_id.clone()
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.scope.tool_call_id.clone())
     }
 
     fn first(&self) -> u64 {

@@ -267,8 +267,6 @@ pub enum PartKey {
     Evidence(EvidenceId, Option<TurnId>),
     /// Another agent.
     Agent(SubagentId),
-    /// Anything else, by its event.
-    Single(u64),
 }
 
 /// What a text that streams is found by: who speaks, where, in which message and part.
@@ -480,35 +478,29 @@ impl Part {
 impl Row for Part {
     type Key = PartKey;
 
-    fn key(&self) -> PartKey {
+    fn key(&self) -> Option<PartKey> {
         let scope = &self.scope;
-        let single = PartKey::Single(self.first.sequence);
+        let turn = || scope.turn_id.clone();
         match &self.body {
             // An input without an id is whole, and two of them in one turn are two parts.
-            Body::UserText(_) if scope.message_id.is_none() => single,
+            Body::UserText(_) if scope.message_id.is_none() => None,
             Body::UserText(_)
             | Body::AssistantText(_)
             | Body::SystemText(_)
             | Body::OtherText(_)
             | Body::Reasoning(_)
-            | Body::Plan(_) => match self.body.slot() {
-                Some(slot) => PartKey::Voice(Box::new(VoiceKey::of(slot, scope))),
-                None => single,
-            },
-            Body::ToolCall(_) => scope.tool_call_id.clone().map_or(single, PartKey::Tool),
-            Body::Action(_) => scope.action_id.clone().map_or(single, PartKey::Action),
-            Body::ArtifactRef(_) => match scope.artifact_id.clone() {
-                Some(id) => PartKey::Artifact(id, scope.turn_id.clone()),
-                None => single,
-            },
-            Body::EvidenceRef(_) => match scope.evidence_id.clone() {
-                Some(id) => PartKey::Evidence(id, scope.turn_id.clone()),
-                None => single,
-            },
-            Body::AgentTask(_) | Body::AgentHandoff(_) => {
-                scope.subagent_id.clone().map_or(single, PartKey::Agent)
+            | Body::Plan(_) => {
+                let voice = VoiceKey::of(self.body.slot()?, scope);
+                Some(PartKey::Voice(Box::new(voice)))
             }
-            Body::WorkerNotification(_) | Body::ContextEvent(_) | Body::Error(_) => single,
+            Body::ToolCall(_) => scope.tool_call_id.clone().map(PartKey::Tool),
+            Body::Action(_) => scope.action_id.clone().map(PartKey::Action),
+            Body::ArtifactRef(_) => Some(PartKey::Artifact(scope.artifact_id.clone()?, turn())),
+            Body::EvidenceRef(_) => Some(PartKey::Evidence(scope.evidence_id.clone()?, turn())),
+            Body::AgentTask(_) | Body::AgentHandoff(_) => {
+                scope.subagent_id.clone().map(PartKey::Agent)
+            }
+            Body::WorkerNotification(_) | Body::ContextEvent(_) | Body::Error(_) => None,
         }
     }
 

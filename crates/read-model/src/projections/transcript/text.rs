@@ -83,7 +83,7 @@ impl Transcript {
             .parts
             .open()
             .filter(unnamed)
-            .map(crate::window::Row::key)
+            .filter_map(crate::window::Row::key)
             .collect();
         for key in &keys {
             self.parts.release(key);
@@ -324,10 +324,8 @@ impl Transcript {
             if part.state == PartState::Streaming {
                 part.state = state;
             }
-            part.scope
-                .message_id
-                .is_none()
-                .then(|| crate::window::Row::key(part))
+            let unnamed = part.scope.message_id.is_none();
+            crate::window::Row::key(part).filter(|_| unnamed)
         });
         // Without a message id nothing more can be meant for this part.
         if let Some(Some(key)) = unnamed

@@ -108,7 +108,7 @@ impl Usage {
             call.scope.message_id.is_some()
                 && call.scope.message_id == recorded.draft.scope.message_id
         });
-        let mut call = Call::new(recorded, true);
+        let mut call = Call::new(recorded);
         call.model.clone_from(&requested.model);
         call.provider.clone_from(&requested.provider);
         call.request_hash.clone_from(&requested.request_hash);
@@ -165,7 +165,7 @@ impl Usage {
             Some(place) => place,
             // Running totals alone are no statement about a call.
             None if says_nothing => return Applied::Changed,
-            None => self.calls.push(Call::new(recorded, false)),
+            None => self.calls.push(Call::new(recorded)),
         };
         self.change(recorded, place, |call, notes| {
             take(&mut call.model, stated.model);
@@ -193,7 +193,8 @@ impl Usage {
                 Kind::Updated => call.statements.updated = true,
                 Kind::Ledger => call.statements.ledger = true,
             }
-            call.running &= kind == Kind::Updated;
+            // A call that was asked for may state more; one that only figures tell of is over.
+            call.running &= kind == Kind::Updated && found.is_some();
         });
         Applied::Changed
     }
@@ -204,10 +205,9 @@ impl Usage {
         if let Some(place) = CallKey::of(scope).and_then(|key| self.calls.place(&key)) {
             return Some(place);
         }
-        let account = AccountKey::of(scope);
         let recent = || {
             let newest = self.calls.places().rev().take(LOOK_BACK);
-            newest.filter(|(_, call)| AccountKey::of(&call.scope) == account)
+            newest.filter(|(_, call)| same_account(&call.scope, scope))
         };
         let free = |call: &Call| {
             let is_another_message = scope.message_id.is_some() && call.scope.message_id.is_some();
@@ -359,11 +359,11 @@ impl Usage {
 
     /// Ends calls that run: what they have not stated is unknown, or the estimate.
     fn close_running(&mut self, recorded: &RecordedEvent, pick: impl Fn(&Call) -> bool) -> usize {
-        let account = AccountKey::of(&recorded.draft.scope);
+        let scope = &recorded.draft.scope;
         let places: Vec<Place> = self
             .calls
             .open_places()
-            .filter(|(_, call)| AccountKey::of(&call.scope) == account && pick(call))
+            .filter(|(_, call)| same_account(&call.scope, scope) && pick(call))
             .map(|(place, _)| place)
             .collect();
         for place in &places {
@@ -386,30 +386,48 @@ impl Usage {
     ) {
         let notes = &mut self.notes;
         let changed = self.calls.update_at(place, |call| {
-            let before = (call.model_name().to_owned(), call.totals());
+            let before = (call.model.clone(), call.totals());
             call.last_sequence = recorded.sequence;
             change(call, notes);
-            (before, (call.model_name().to_owned(), call.totals()))
+            let is_moved = call.model != before.0;
+            (before.1, call.totals(), is_moved.then_some(before.0))
         });
-        let Some(((old_model, old), (new_model, new))) = changed else {
+        let Some((old, new, moved_from)) = changed else {
             return;
         };
-        self.count_for_model(&old_model, &old, &Totals::default());
-        self.count_for_model(&new_model, &Totals::default(), &new);
+        let model = self.calls.at(place).and_then(|call| call.model.clone());
+        match moved_from {
+            Some(from) => {
+                self.count_for_model(from.as_deref(), &old, &Totals::default());
+                self.count_for_model(model.as_deref(), &Totals::default(), &new);
+            }
+            None => self.count_for_model(model.as_deref(), &old, &new),
+        }
         self.account(recorded, |account| account.calls.replace(&old, &new));
     }
 
-    fn count_for_model(&mut self, name: &str, old: &Totals, new: &Totals) {
+    fn count_for_model(&mut self, name: Option<&str>, old: &Totals, new: &Totals) {
         if old == new {
             return;
         }
-        let full = self.models.len() >= MODELS && !self.models.contains_key(name);
-        let name = if full { "other" } else { name };
-        let totals = self.models.entry(name.to_owned()).or_default();
-        totals.replace(old, new);
-        if *totals == Totals::default() {
-            self.models.remove(name);
+        let name = name.unwrap_or("unknown");
+        if let Some(totals) = self.models.get_mut(name) {
+            totals.replace(old, new);
+            // While there is room for every model, a name that nothing counts for any more can go.
+            if *totals == Totals::default() && self.models.len() < MODELS {
+                self.models.remove(name);
+            }
+            return;
         }
+        let name = if self.models.len() < MODELS {
+            name
+        } else {
+            "other"
+        };
+        self.models
+            .entry(name.to_owned())
+            .or_default()
+            .replace(old, new);
     }
 
     /// Changes the account of the event, and with it the session.
@@ -502,6 +520,11 @@ fn take(kept: &mut Option<String>, stated: Option<&String>) {
     {
         *kept = Some(stated.clone());
     }
+}
+
+/// True when both are of one turn of the main agent, or of one sub-agent.
+fn same_account(a: &Scope, b: &Scope) -> bool {
+    a.subagent_id == b.subagent_id && (a.subagent_id.is_some() || a.turn_id == b.turn_id)
 }
 
 /// True when both are about one message, or about one step where one of them names no message.

@@ -169,6 +169,12 @@ impl Totals {
         }
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
     /// Puts `new` in place of `old`, which is in it.
     pub(super) fn replace(&mut self, old: &Self, new: &Self) {
         if old != new {

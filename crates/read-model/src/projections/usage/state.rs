@@ -184,13 +184,12 @@ pub enum CountedBy {
     Nothing,
 }
 
-/// What a call is found by.
+/// What a call is found by: its message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum CallKey {
-    /// Its message.
-    Message(Option<TurnId>, Option<SubagentId>, MessageId),
-    /// Its first event.
-    Single(u64),
+pub struct CallKey {
+    turn: Option<TurnId>,
+    subagent: Option<SubagentId>,
+    message: MessageId,
 }
 
 /// What an account is found by.
@@ -213,17 +212,17 @@ impl AccountKey {
 
 impl CallKey {
     pub(super) fn of(scope: &Scope) -> Option<Self> {
-        let message = scope.message_id.clone()?;
-        Some(Self::Message(
-            scope.turn_id.clone(),
-            scope.subagent_id.clone(),
-            message,
-        ))
+        Some(Self {
+            turn: scope.turn_id.clone(),
+            subagent: scope.subagent_id.clone(),
+            message: scope.message_id.clone()?,
+        })
     }
 }
 
 impl Call {
-    pub(super) fn new(recorded: &RecordedEvent, running: bool) -> Self {
+    /// A call that has stated nothing yet, so that it counts for nothing.
+    pub(super) fn new(recorded: &RecordedEvent) -> Self {
         Self {
             scope: recorded.draft.scope.clone(),
             model: None,
@@ -236,14 +235,15 @@ impl Call {
             reasoning: Known::UNKNOWN,
             estimated_input: None,
             statements: Statements::default(),
-            running,
+            running: true,
             first: Moment::of(recorded),
             last_sequence: recorded.sequence,
         }
     }
 
     /// What the call adds to a sum: nothing while it runs and has stated nothing.
-    pub(super) fn totals(&self) -> Totals {
+    #[must_use]
+    pub fn totals(&self) -> Totals {
         if self.running && self.statements == Statements::default() {
             return Totals::default();
         }
@@ -255,10 +255,6 @@ impl Call {
             cache_write: part(self.cache_write),
             reasoning: part(self.reasoning),
         }
-    }
-
-    pub(super) fn model_name(&self) -> &str {
-        self.model.as_deref().unwrap_or("unknown")
     }
 }
 
@@ -302,8 +298,8 @@ impl Account {
 
 impl Row for Call {
     type Key = CallKey;
-    fn key(&self) -> CallKey {
-        CallKey::of(&self.scope).unwrap_or(CallKey::Single(self.first.sequence))
+    fn key(&self) -> Option<CallKey> {
+        CallKey::of(&self.scope)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -315,11 +311,11 @@ impl Row for Call {
 
 impl Row for Account {
     type Key = AccountKey;
-    fn key(&self) -> AccountKey {
-        match &self.subagent_id {
+    fn key(&self) -> Option<AccountKey> {
+        Some(match &self.subagent_id {
             Some(agent) => AccountKey::Subagent(agent.clone()),
             None => AccountKey::Turn(self.turn_id.clone()),
-        }
+        })
     }
     fn first(&self) -> u64 {
         self.first_sequence

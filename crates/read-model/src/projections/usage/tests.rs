@@ -73,7 +73,7 @@ fn statements_without_ids_are_calls_of_their_own() {
         Is(250),
         Is(25),
     );
-    assert_eq!(usage.calls.len(), 2);
+    assert_eq!((usage.calls.len(), usage.session.input.figures), (2, 2));
     assert!(
         !usage.has_unknown_usage,
         "the messages are what the calls are about"
