@@ -23,7 +23,7 @@ fn recordings() -> Vec<(String, Format, Vec<u8>)> {
         for file in files {
             let path = file.unwrap().path();
             let name = format!("{folder}/{}", path.file_name().unwrap().to_string_lossy());
-            if !name.ends_with(".md") {
+            if name.ends_with(".jsonl") || name.ends_with(".sse") {
                 found.push((name, format, std::fs::read(path).unwrap()));
             }
         }

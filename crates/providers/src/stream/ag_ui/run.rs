@@ -76,8 +76,8 @@ impl AgUi {
         };
         run.ordinal += 1;
         let mut cx = Cx::new(&self.drafter, thread, &mut run, frame, time);
-        cx.warn("run_not_finished", None, None);
         count_raw(&mut cx);
+        broke_off(&mut cx, "run_not_finished");
         end_turn(
             &mut cx,
             &Ending::Failed {
@@ -342,14 +342,7 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, end: EndOfInput) {
         EndOfInput::Closed => ("incomplete", "ended_without_terminal"),
         EndOfInput::Cut => ("stream_interrupted", "cut_off"),
     };
-    let scope = cx.scope(None);
-    let payload = StreamInterrupted {
-        reason: reason.to_owned(),
-        last_source_sequence: None,
-        expected_source_sequence: None,
-    };
-    cx.emit_synthetic(scope, &payload);
-    cx.thread.broken = true;
+    broke_off(cx, reason);
     if cx.run.spoke {
         let scope = cx.scope(None);
         cx.emit_synthetic(scope, &unknown_usage());
@@ -363,6 +356,18 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, end: EndOfInput) {
             code: None,
         },
     );
+}
+
+/// The stream ended, or another run began, and nobody said how this one ended.
+fn broke_off(cx: &mut Cx<'_>, reason: &str) {
+    let scope = cx.scope(None);
+    let payload = StreamInterrupted {
+        reason: reason.to_owned(),
+        last_source_sequence: None,
+        expected_source_sequence: None,
+    };
+    cx.emit_synthetic(scope, &payload);
+    cx.thread.broken = true;
 }
 
 /// The whole message list tells what was missed when an earlier run broke off.

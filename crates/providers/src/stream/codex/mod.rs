@@ -23,8 +23,10 @@ mod usage;
 
 use std::collections::HashMap;
 
-use event_spine::event::EventType;
-use event_spine::{EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, Timestamp};
+use event_spine::event::{Entity, EventType, Pairing};
+use event_spine::{
+    EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, Timestamp, TurnId,
+};
 use serde_json::Value;
 
 use super::draft::Drafter;
@@ -53,6 +55,8 @@ pub struct Codex {
     /// How often a frame of a live stream came, word for word.
     repeats: HashMap<[u8; 8], u32>,
     last_key: String,
+    /// A turn that the log has closed since an earlier copy of the stream ended in it.
+    left_open: Option<TurnId>,
     /// Agents that the log knows, and the events that told of them.
     known_agents: HashMap<SubagentId, EventDraft>,
 }
@@ -78,6 +82,7 @@ impl Codex {
             last_ordinal: None,
             repeats: HashMap::new(),
             last_key: "start".to_owned(),
+            left_open: None,
             known_agents: HashMap::new(),
         }
     }
@@ -154,6 +159,7 @@ impl Codex {
             .unwrap_or_else(|| session_id(text(payload, "session_id").unwrap_or(id)));
         let mut thread = Thread::new(session, thread_id(id));
         thread.known_agents.clone_from(&self.known_agents);
+        thread.left_open.clone_from(&self.left_open);
         self.current = self.threads.len();
         self.threads.push(thread);
         true
@@ -243,11 +249,25 @@ impl StreamAdapter for Codex {
     }
 
     fn recall(&mut self, _session: &SessionId, recorded: &EventDraft) {
-        if let (EventType::Known(row), Some(agent)) =
-            (&recorded.event_type, &recorded.scope.subagent_id)
-            && row.name == "subagent.started"
-        {
-            self.known_agents.insert(agent.clone(), recorded.clone());
+        let (EventType::Known(row), scope) = (&recorded.event_type, &recorded.scope) else {
+            return;
+        };
+        let of_the_end = || {
+            let refs = recorded.refs.to_vec();
+            refs.iter()
+                .any(|r| r.origin.as_ref().is_some_and(|origin| origin.frame == 0))
+        };
+        match row.pairing {
+            Pairing::Opens(Entity::Subagent) => {
+                if let Some(agent) = &scope.subagent_id {
+                    self.known_agents.insert(agent.clone(), recorded.clone());
+                }
+            }
+            Pairing::Closes(Entity::Turn) if of_the_end() => {
+                self.left_open.clone_from(&scope.turn_id)
+            }
+            _ if row.name == "stream.repaired" => self.left_open = None,
+            _ => {}
         }
     }
 

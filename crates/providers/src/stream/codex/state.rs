@@ -29,6 +29,10 @@ pub(super) struct Thread {
     pub(super) bare: bool,
     /// The file says when turns begin and end; those of 2025 do not.
     pub(super) says_ends: bool,
+    /// A turn broke off, and nothing has told since that the thread goes on.
+    pub(super) broken: bool,
+    /// A turn that an earlier, shorter copy of the stream left without an end.
+    pub(super) left_open: Option<TurnId>,
     pub(super) model: Option<String>,
     pub(super) provider: Option<String>,
     pub(super) cwd: Option<String>,
@@ -86,6 +90,8 @@ impl Join {
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) id: TurnId,
+    /// The file gave it its id.
+    pub(super) named: bool,
     /// What the file calls it, when it said so only after the turn had begun.
     pub(super) alias: Option<TurnId>,
     /// The turn that it goes back to, when that is another one.
@@ -150,6 +156,8 @@ impl Thread {
             last_turn: None,
             bare: false,
             says_ends: false,
+            broken: false,
+            left_open: None,
             model: None,
             provider: None,
             cwd: None,
@@ -202,6 +210,7 @@ impl Turn {
     pub(super) fn new(id: TurnId) -> Self {
         Self {
             id,
+            named: false,
             alias: None,
             root: None,
             submitted: false,

@@ -90,6 +90,7 @@ fn every_recording_is_told_once_and_whole() {
         let name = path.display();
         let batch = adapt(Format::Codex, text.as_bytes(), EndOfInput::Closed);
         assert_eq!(batch.faults, [], "{name}");
+        assert_eq!(batch.known, 0, "{name}");
         let count = |kinds: &[&str]| {
             let made = batch.drafts.iter();
             made.filter(|d| kinds.contains(&d.draft.event_type.name()))
@@ -126,7 +127,7 @@ fn every_recording_is_told_once_and_whole() {
         );
         checked += 1;
     }
-    assert_eq!(checked, 31);
+    assert_eq!(checked, 32);
 }
 
 // verifies: H25 H37
@@ -142,6 +143,25 @@ fn a_resumed_file_that_has_grown_adds_what_is_new() {
             .collect()
     };
     assert_eq!(payloads(&log), payloads(&alone));
+}
+
+// verifies: R59 R94
+#[test]
+fn a_cut_file_is_repaired_by_the_whole_one() {
+    let whole = read("codex/tool-success.jsonl");
+    let cut: usize = whole
+        .split_inclusive(|b| *b == b'\n')
+        .take(13)
+        .map(<[u8]>::len)
+        .sum();
+    let log = adapt_parts(Format::Codex, &[&whole[..cut], &whole, &whole]);
+    let names: Vec<_> = log.iter().map(|d| d.event_type.name()).collect();
+    let count = |name: &str| names.iter().filter(|n| **n == name).count();
+    assert_eq!(
+        (count("stream.interrupted"), count("stream.repaired")),
+        (1, 1)
+    );
+    assert_eq!(names.last(), Some(&"stream.repaired"));
 }
 
 // verifies: H40

@@ -1,5 +1,6 @@
 //! Owns the life of turns: how they begin, what the person said, how they end, and what is closed with them.
 
+use event_spine::event::family::context::{StreamInterrupted, StreamRepaired};
 use event_spine::event::family::diagnostics::RateLimitHit;
 use event_spine::event::family::evidence::EvidenceChanged;
 use event_spine::event::family::lifecycle::{
@@ -41,7 +42,7 @@ pub(super) fn task_started(cx: &mut Cx<'_>, payload: &Value) {
     let id = text(payload, "turn_id").map(turn_id);
     if let Some(turn) = cx.turn() {
         // In some versions the person's words stand before the start of the work on them.
-        if !turn.spoke && turn.submitted {
+        if !turn.named && !turn.spoke && turn.submitted {
             turn.alias = id;
             return;
         }
@@ -56,6 +57,22 @@ pub(super) fn task_started(cx: &mut Cx<'_>, payload: &Value) {
         turn.root = root.filter(|root| *root != turn.id);
     }
     agents::announce(cx);
+    if std::mem::take(&mut cx.thread.broken) {
+        // It goes on from what it has on disk; what was lost is lost for it too.
+        repaired(cx, "tail_cut");
+    }
+}
+
+fn repaired(cx: &mut Cx<'_>, method: &str) {
+    let payload = StreamRepaired {
+        method: Some(method.to_owned()),
+        from_sequence: None,
+        to_sequence: None,
+        lost: None,
+        detail: None,
+    };
+    let scope = cx.thread.scope();
+    cx.emit(scope, &payload);
 }
 
 fn open(cx: &mut Cx<'_>, id: Option<TurnId>) {
@@ -63,8 +80,10 @@ fn open(cx: &mut Cx<'_>, id: Option<TurnId>) {
     let nth = cx.thread.turns.to_string();
     let stream = cx.thread.stream.clone().unwrap_or_default();
     let named = || TurnId::derived(&[cx.thread.id.as_str(), "turn", &stream, &nth]);
-    let id = id.unwrap_or_else(named);
-    cx.thread.turn = Some(Turn::new(id));
+    let is_named = id.is_some();
+    let mut turn = Turn::new(id.unwrap_or_else(named));
+    turn.named = is_named;
+    cx.thread.turn = Some(turn);
 }
 
 /// Something of a turn happens: it has begun, whoever did not say so.
@@ -299,6 +318,17 @@ pub(super) fn end_unrecorded(cx: &mut Cx<'_>) {
         category: "incomplete".to_owned(),
         message: None,
     });
+    if says_ends {
+        ensure(cx);
+        let payload = StreamInterrupted {
+            reason: NOT_RECORDED.to_owned(),
+            last_source_sequence: None,
+            expected_source_sequence: None,
+        };
+        let scope = cx.thread.scope();
+        cx.emit_synthetic(scope, &payload);
+        cx.thread.broken = true;
+    }
     end(
         cx,
         &Ending::Failed {
@@ -338,6 +368,13 @@ fn end(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     evidence(cx, matches!(ending, Ending::Failed { .. }));
     task_updated(cx, ending);
     terminal(cx, ending);
+    if cx.thread.left_open.is_some()
+        && cx.thread.left_open == cx.thread.turn.as_ref().map(|turn| turn.id.clone())
+        && cx.place.frame > 0
+    {
+        cx.thread.left_open = None;
+        repaired(cx, "replay");
+    }
     cx.thread.last_turn = cx.thread.turn.take().map(|turn| turn.id);
 }
 
