@@ -48,7 +48,13 @@ pub struct AgUi {
     /// How many frames of a run that comes again were recognised.
     replaying: Option<((String, String), usize)>,
     first: Option<SessionId>,
+    last_time: Option<Timestamp>,
+    /// Frames that are no events and came before any run.
+    early: Vec<(Frame, Option<JsonText>, &'static str)>,
 }
+
+/// How many of them wait at most.
+const MAX_EARLY: usize = 256;
 
 /// What is remembered of the frames of a run, to recognise it when a reconnecting client is told all of it again.
 #[derive(Debug, Default)]
@@ -84,6 +90,8 @@ impl AgUi {
             seen: HashMap::new(),
             replaying: None,
             first: None,
+            last_time: None,
+            early: Vec::new(),
         }
     }
 
@@ -112,14 +120,30 @@ impl AgUi {
     }
 
     fn take_event(&mut self, frame: &Frame, text: &JsonText, wire: &Wire) -> Vec<SessionDraft> {
-        let time = wire.timestamp.as_ref().map(time);
+        let given = wire.timestamp.as_ref().map(time);
+        if given.is_some() {
+            self.last_time.clone_from(&given);
+        }
+        // Of an event that gives no time, that of the one before.
+        let time = self.last_time.clone();
         if wire.kind.as_deref() == Some("RUN_STARTED") {
-            return self.start(frame, wire, time);
+            let mut out = self.start(frame, wire, time);
+            out.extend(self.tell_early());
+            return out;
         }
         if self.is_replayed(text) {
             return Vec::new();
         }
         self.in_run(frame, time, |cx| map::event(cx, wire, text))
+    }
+
+    fn tell_early(&mut self) -> Vec<SessionDraft> {
+        let early = std::mem::take(&mut self.early);
+        let told = early.into_iter().map(|(frame, text, code)| {
+            let time = self.last_time.clone();
+            self.in_run(&frame, time, |cx| cx.warn(code, None, text.as_ref()))
+        });
+        told.flatten().collect()
     }
 
     /// True for a frame that a run which comes again had at this place.
@@ -143,9 +167,19 @@ impl AgUi {
         false
     }
 
-    /// A frame that is no event: kept whole as a warning.
-    fn keep(&mut self, frame: &Frame, text: Option<&JsonText>, code: &str) -> Vec<SessionDraft> {
-        self.in_run(frame, None, |cx| cx.warn(code, None, text))
+    /// A frame that is no event: kept whole as a warning, in the first run when none has begun.
+    fn keep(
+        &mut self,
+        frame: &Frame,
+        text: Option<&JsonText>,
+        code: &'static str,
+    ) -> Vec<SessionDraft> {
+        if self.current.is_none() && self.early.len() < MAX_EARLY {
+            self.early.push((frame.clone(), text.cloned(), code));
+            return Vec::new();
+        }
+        let time = self.last_time.clone();
+        self.in_run(frame, time, |cx| cx.warn(code, None, text))
     }
 }
 
@@ -224,15 +258,15 @@ impl StreamAdapter for AgUi {
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {
-        let Some((key, run)) = &mut self.current else {
-            return Vec::new();
-        };
-        let Some(thread) = self.threads.get_mut(key) else {
-            return Vec::new();
-        };
-        let mut cx = Cx::new(&self.drafter, thread, run, 0, None);
-        run::end_of_input(&mut cx, end);
-        cx.out
+        let mut out = self.tell_early();
+        if let Some((key, run)) = &mut self.current
+            && let Some(thread) = self.threads.get_mut(key)
+        {
+            let mut cx = Cx::new(&self.drafter, thread, run, 0, self.last_time.clone());
+            run::end_of_input(&mut cx, end);
+            out.extend(cx.out);
+        }
+        out
     }
 
     fn session_id(&self) -> Option<&SessionId> {

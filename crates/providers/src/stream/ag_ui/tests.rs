@@ -358,3 +358,12 @@ fn a_stream_without_its_beginning_is_taken() {
 "#
     ));
 }
+
+#[test]
+fn what_stands_before_the_first_run_is_kept_in_it() {
+    let text = "not json\n{\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r1\"}\n";
+    let batch = adapt(Format::AgUi, text.as_bytes(), EndOfInput::Closed);
+    let first = &batch.drafts[0].session_id;
+    assert!(batch.drafts.iter().all(|made| made.session_id == *first));
+    assert!(spell(&batch).contains("malformed_frame"));
+}

@@ -1,5 +1,6 @@
 //! Owns what surrounds the conversation: the head of the file, instructions, settings, states, compaction.
 
+use event_spine::Timestamp;
 use event_spine::event::family::context::{
     ContextAttached, HistoryCompacted, HistoryRollbackCompleted, SnapshotUpdated,
 };
@@ -225,11 +226,11 @@ pub(super) fn between_agents(cx: &mut Cx<'_>, payload: &Value) {
 }
 
 /// A place that comes of the end of the input, behind the last line.
-pub(super) fn end_place(last: &str) -> Place {
+pub(super) fn end_place(last: &str, time: Option<Timestamp>) -> Place {
     Place {
         frame: 0,
         key: format!("end-{last}"),
-        time: None,
+        time,
     }
 }
 

@@ -50,16 +50,30 @@ pub struct Codex {
     /// In the order in which they came; a rollout has one.
     threads: Vec<Thread>,
     current: usize,
+    /// What came before the first thread was named.
+    early: Vec<Early>,
     live: Live,
     last_ordinal: Option<u64>,
     /// How often a frame of a live stream came, word for word.
     repeats: HashMap<[u8; 8], u32>,
     last_key: String,
+    last_time: Option<Timestamp>,
     /// A turn that the log has closed since an earlier copy of the stream ended in it.
     left_open: Option<TurnId>,
     /// Agents that the log knows, and the events that told of them.
     known_agents: HashMap<SubagentId, EventDraft>,
 }
+
+/// A line, or something that is none, that came before any thread was named.
+struct Early {
+    place: Place,
+    line: Option<Line>,
+    /// What it is kept as, and what it says.
+    kept: (&'static str, Option<Value>),
+}
+
+/// How much waits for the first thread at most.
+const MAX_EARLY: usize = 256;
 
 pub(super) fn recognises(frame: &Value) -> bool {
     frame::is_line(frame) || live::is_frame(frame)
@@ -79,12 +93,35 @@ impl Codex {
             forced: context.session,
             threads: Vec::new(),
             current: 0,
+            early: Vec::new(),
             last_ordinal: None,
             repeats: HashMap::new(),
             last_key: "start".to_owned(),
+            last_time: None,
             left_open: None,
             known_agents: HashMap::new(),
         }
+    }
+
+    /// Puts something aside until a thread is named; `false` when there is one, or too much waits.
+    fn too_early(&mut self, early: impl FnOnce() -> Early) -> bool {
+        let waits = self.threads.is_empty() && self.early.len() < MAX_EARLY;
+        if waits {
+            self.early.push(early());
+        }
+        waits
+    }
+
+    /// Tells what came before the first thread was named.
+    fn tell_early(&mut self) -> Vec<SessionDraft> {
+        let mut out = Vec::new();
+        for early in std::mem::take(&mut self.early) {
+            out.extend(self.in_thread(early.place, |cx| match &early.line {
+                Some(line) => take_line(cx, line, false),
+                None => cx.warn(early.kept.0, None, early.kept.1.as_ref()),
+            }));
+        }
+        out
     }
 
     /// Does something in the current thread; makes one up when none has been named.
@@ -114,13 +151,20 @@ impl Codex {
             _ => format!("f{}", frame.number),
         };
         self.last_key.clone_from(&key);
+        let time = line.and_then(|line| line.timestamp.clone());
         Place {
             frame: frame.number,
             key,
-            time: line
-                .and_then(|line| line.timestamp.clone())
-                .map(Timestamp::verbatim),
+            time: self.time(time.map(Timestamp::verbatim)),
         }
+    }
+
+    /// The time of a line; of one that has none, that of the line before.
+    fn time(&mut self, given: Option<Timestamp>) -> Option<Timestamp> {
+        if given.is_some() {
+            self.last_time.clone_from(&given);
+        }
+        self.last_time.clone()
     }
 
     /// The place of a frame of a live stream. A thread can go on in another stream, where frames are numbered anew; so the
@@ -188,7 +232,7 @@ impl Codex {
             let micros = line
                 .millis
                 .and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
-            place.time = micros.map(|micros| RecordedAt(micros).into());
+            place.time = self.time(micros.map(|micros| RecordedAt(micros).into()));
             let named = line.thread.as_deref().is_some_and(|id| self.switch(id));
             let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, true);
             if !named
@@ -197,6 +241,15 @@ impl Codex {
             {
                 self.begin(&serde_json::json!({"id": id}), true);
             }
+            let early = || Early {
+                place: place.clone(),
+                line: Some(line.clone()),
+                kept: ("", None),
+            };
+            if self.too_early(early) {
+                continue;
+            }
+            out.extend(self.tell_early());
             let origin = exec.then(|| self.unnamed.clone());
             out.extend(self.in_thread(place, |cx| {
                 cx.thread.stream = origin;
@@ -210,11 +263,31 @@ impl Codex {
     fn take(&mut self, frame: &Frame, line: &Line) -> Vec<SessionDraft> {
         let first = line.kind == Kind::SessionMeta && self.begin(&line.payload, false);
         let place = self.place(frame, Some(line));
-        self.in_thread(place, |cx| take_line(cx, line, first))
+        let mut out = Vec::new();
+        if self.threads.is_empty() {
+            // The head is missing: a thread has to be made up.
+            out.extend(self.in_thread(place.clone(), |_| {}));
+        }
+        out.extend(self.tell_early());
+        out.extend(self.in_thread(place, |cx| take_line(cx, line, first)));
+        out
     }
 
-    fn keep(&mut self, frame: &Frame, value: Option<&Value>, code: &str) -> Vec<SessionDraft> {
+    fn keep(
+        &mut self,
+        frame: &Frame,
+        value: Option<&Value>,
+        code: &'static str,
+    ) -> Vec<SessionDraft> {
         let place = self.place(frame, None);
+        let early = || Early {
+            place: place.clone(),
+            line: None,
+            kept: (code, value.cloned()),
+        };
+        if self.too_early(early) {
+            return Vec::new();
+        }
         self.in_thread(place, |cx| cx.warn(code, None, value))
     }
 }
@@ -308,9 +381,9 @@ impl StreamAdapter for Codex {
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {
-        let place = context::end_place(&self.last_key);
+        let place = context::end_place(&self.last_key, self.last_time.clone());
         let control = self.live.control;
-        let mut out = Vec::new();
+        let mut out = self.tell_early();
         for at in 0..self.threads.len() {
             self.current = at;
             out.extend(self.in_thread(place.clone(), |cx| {
