@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use event_spine::event::value::UsageSource;
 use event_spine::{ChainHash, EvidenceId};
 
 use super::collect::Facts;
@@ -302,143 +301,82 @@ fn verification(facts: &Facts) -> Category {
     )
 }
 
-/// The signals that a session can have: name, event types that carry it, and whether it has a meaning here.
+/// The signals that a session can have, by the first word of the types that carry them.
+const SIGNALS: [(&str, &[&str]); 13] = [
+    ("request", &["model"]),
+    ("usage", &["usage", "ledger"]),
+    ("tool", &["tool", "output"]),
+    ("action", &["action"]),
+    ("permission", &["permission"]),
+    ("sandbox", &["sandbox"]),
+    ("task", &["task", "job"]),
+    ("subagent", &["subagent", "channel"]),
+    ("context", &["context", "history"]),
+    ("limits", &["budget", "rate_limit"]),
+    ("artifact", &["artifact"]),
+    ("evidence", &["evidence"]),
+    ("review", &["review"]),
+];
+
 fn signals(facts: &Facts, total: &Figures) -> Vec<Signal> {
-    let counts = &total.counts;
-    let any = |types: &[&str]| {
-        types
-            .iter()
-            .filter_map(|t| facts.by_type.get(*t))
-            .sum::<u64>()
+    let mut signals: Vec<Signal> = SIGNALS
+        .iter()
+        .map(|(name, words)| signal(facts, total, name, words))
+        .collect();
+    signals.extend(["routing", "hook"].map(unsupported));
+    signals
+}
+
+fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal {
+    let carries = |event_type: &&String| {
+        event_type
+            .split_once('.')
+            .is_some_and(|(word, _)| words.contains(&word))
     };
-    let signal = |name: &str, types: &[&str], applies: bool, uncorrelated: u64, detail: String| {
-        let status = match (any(types), uncorrelated) {
-            (0, _) if applies => SignalStatus::NotRecorded,
-            (0, _) => SignalStatus::NotApplicable,
-            (_, 0) => SignalStatus::Exported,
-            (_, _) => SignalStatus::MissingCorrelation,
-        };
-        let detail = if uncorrelated > 0 {
-            format!("{uncorrelated} without the id of what they are about")
-        } else {
-            detail
-        };
-        Signal {
-            signal: name.to_owned(),
-            status,
-            source: types.join(", "),
-            detail,
-        }
+    let types: Vec<&str> = facts
+        .by_type
+        .keys()
+        .filter(carries)
+        .map(String::as_str)
+        .collect();
+    let mut source = types.join(", ");
+    let loose = facts.uncorrelated.get(name).copied().unwrap_or(0);
+    let mut status = match (types.is_empty(), loose) {
+        (true, _) => SignalStatus::NotApplicable,
+        (false, 0) => SignalStatus::Exported,
+        (false, _) => SignalStatus::MissingCorrelation,
     };
-    let loose = |name| facts.uncorrelated.get(name).copied().unwrap_or(0);
+    let mut detail = match loose {
+        0 => String::new(),
+        n => format!("{n} without the id of what they are about"),
+    };
     let open = facts
         .approvals
         .iter()
         .filter(|a| a.outcome == ApprovalOutcome::Open)
         .count();
-    let unstated = match total.calls_without_usage {
-        0 => String::new(),
-        n => format!("{n} of {} model calls do not say", counts.model_calls),
-    };
-    let used = counts.model_calls > 0;
-    let usage_types = ["usage.updated", "ledger.reconciled"];
-    let stated = total.rolled_up.is_some();
-    let mut usage = signal("usage", &usage_types, used, loose("usage"), unstated);
-    if stated && usage.status == SignalStatus::NotRecorded {
-        usage.status = SignalStatus::Exported; // stated with the answers themselves
-        usage.source = "model.completed, turn.completed".to_owned();
+    match (name, types.is_empty()) {
+        ("request", true) => status = SignalStatus::NotRecorded,
+        ("usage", true) if total.rolled_up.is_some() => {
+            status = SignalStatus::Exported; // stated with the answers themselves
+            source = "model.completed, turn.completed".to_owned();
+        }
+        ("usage", true) if total.counts.model_calls > 0 => status = SignalStatus::NotRecorded,
+        ("action", false) if open > 0 => detail = format!("{open} not answered"),
+        _ => {} // not an event: nothing more to say of the others
     }
-    let estimated = total.rolled_up.is_some_and(|tokens| tokens.estimated);
-    if estimated {
-        usage.detail = format!("a part is {}", UsageSource::Estimated);
+    if name == "usage" && total.calls_without_usage > 0 {
+        let (silent, calls) = (total.calls_without_usage, total.counts.model_calls);
+        detail = format!("{silent} of {calls} model calls do not say");
+    } else if name == "usage" && total.rolled_up.is_some_and(|tokens| tokens.estimated) {
+        detail = "a part is estimated".to_owned();
     }
-    vec![
-        signal(
-            "request",
-            &["model.requested", "model.completed", "model.failed"],
-            true,
-            loose("model"),
-            String::new(),
-        ),
-        usage,
-        signal(
-            "tool",
-            &["tool.started", "tool.result", "tool.failed"],
-            false,
-            loose("tool"),
-            String::new(),
-        ),
-        signal(
-            "action",
-            &[
-                "action.required",
-                "action.resolved",
-                "action.cancelled",
-                "action.expired",
-            ],
-            false,
-            0,
-            if open > 0 {
-                format!("{open} not answered")
-            } else {
-                String::new()
-            },
-        ),
-        signal(
-            "permission",
-            &["permission.evaluated", "permission.denied"],
-            false,
-            0,
-            String::new(),
-        ),
-        signal("sandbox", &["sandbox.blocked"], false, 0, String::new()),
-        signal(
-            "subagent",
-            &["subagent.started", "subagent.completed", "subagent.failed"],
-            false,
-            loose("subagent"),
-            String::new(),
-        ),
-        signal(
-            "context",
-            &[
-                "context.attached",
-                "history.compacted",
-                "history.rollback.completed",
-            ],
-            false,
-            0,
-            String::new(),
-        ),
-        signal(
-            "limits",
-            &["budget.checked", "rate_limit.hit"],
-            false,
-            0,
-            String::new(),
-        ),
-        signal(
-            "artifact",
-            &[
-                "artifact.changed",
-                "artifact.versioned",
-                "artifact.exported",
-            ],
-            false,
-            0,
-            String::new(),
-        ),
-        signal(
-            "evidence",
-            &["evidence.changed", "evidence.exported"],
-            false,
-            0,
-            String::new(),
-        ),
-        signal("review", &["review.verdict"], false, 0, String::new()),
-        unsupported("routing"),
-        unsupported("hook"),
-    ]
+    Signal {
+        signal: name.to_owned(),
+        status,
+        source,
+        detail,
+    }
 }
 
 fn unsupported(name: &str) -> Signal {

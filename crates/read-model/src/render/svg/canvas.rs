@@ -82,9 +82,62 @@ pub(super) const CODE: Type = Type {
 #[cfg(test)]
 pub(in crate::render) const ALL: [Type; 6] = [HEAD, TITLE, NAME, BODY, SMALL, CODE];
 
+/// Where a text stands, and in how much room.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    style: Type,
+    layer: Layer,
+    anchor: Anchor,
+    at: (i32, i32),
+    most: i32,
+    tone: &'static str,
+}
+
+impl Type {
+    /// A place that begins at `at` and has `most` pixels.
+    pub(super) const fn at(self, at: (i32, i32), most: i32) -> Place {
+        Place {
+            style: self,
+            layer: Layer::Nodes,
+            anchor: Anchor::Start,
+            at,
+            most,
+            tone: "",
+        }
+    }
+}
+
+impl Place {
+    /// The text ends here.
+    pub(super) const fn end(self) -> Self {
+        Self {
+            anchor: Anchor::End,
+            ..self
+        }
+    }
+
+    /// The text has its middle here.
+    pub(super) const fn middle(self) -> Self {
+        Self {
+            anchor: Anchor::Middle,
+            ..self
+        }
+    }
+
+    /// The text is coloured by this class.
+    pub(super) const fn tone(self, tone: &'static str) -> Self {
+        Self { tone, ..self }
+    }
+
+    /// The text lies on another layer.
+    pub(super) const fn on(self, layer: Layer) -> Self {
+        Self { layer, ..self }
+    }
+}
+
 /// Where a text is anchored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+enum Anchor {
     Start,
     Middle,
     End,
@@ -148,31 +201,27 @@ impl Canvas {
         );
     }
 
-    /// A text, cut to `most` pixels; gives its width.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "a text has a place, a style and a limit"
-    )]
-    pub(super) fn text(
-        &mut self,
-        layer: Layer,
-        style: Type,
-        anchor: Anchor,
-        (x, y): (i32, i32),
-        most: i32,
-        extra: &str,
-        text: &str,
-    ) -> i32 {
+    /// A text, cut to the room that its place has; gives its width.
+    pub(super) fn put(&mut self, place: Place, text: &str) -> i32 {
+        let Place {
+            style,
+            layer,
+            anchor,
+            at: (x, y),
+            most,
+            tone,
+        } = place;
         let text = style.font.fit(text, most);
         if text.is_empty() {
             return 0;
         }
         let out = self.layer(layer);
-        let _ = write!(
-            out,
-            r#"<text x="{x}" y="{y}" class="{}{extra}""#,
-            style.class
-        );
+        let _ = write!(out, r#"<text x="{x}" y="{y}" class="{}"#, style.class);
+        if !tone.is_empty() {
+            out.push(' ');
+            out.push_str(tone);
+        }
+        out.push('"');
         match anchor {
             Anchor::Start => {}
             Anchor::Middle => out.push_str(r#" text-anchor="middle""#),

@@ -2,7 +2,7 @@
 
 use super::super::status_word;
 use super::super::text::duration;
-use super::canvas::{Anchor, Area, BODY, CODE, Canvas, Layer, NAME, SMALL};
+use super::canvas::{Area, BODY, CODE, Canvas, Layer, NAME, SMALL};
 use super::layout::{Card, Density, Placed};
 use super::score::Score;
 use super::style::{Look, look};
@@ -108,18 +108,13 @@ impl Pen<'_> {
         let right = self.area.right() - PAD - ICON - 6;
         let room = right - (self.area.x + PAD + ICON + 7);
         let reserved = NAME.font.width(name).min(room * 2 / 3);
-        let used = canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::End,
-            (right, y),
-            (room - reserved - 8).max(0),
-            "",
+        let used = canvas.put(
+            SMALL.at((right, y), (room - reserved - 8).max(0)).end(),
             remark,
         );
         let name_room = room - if used > 0 { used + 8 } else { 0 };
         let at = (self.area.x + PAD + ICON + 7, y);
-        canvas.text(Layer::Nodes, NAME, Anchor::Start, at, name_room, "", name);
+        canvas.put(NAME.at(at, name_room), name);
     }
 
     fn body_room(&self) -> i32 {
@@ -143,28 +138,15 @@ impl Pen<'_> {
             (None, None) if self.status.is_open() => self.status.to_string(),
             (None, None) => "tokens unknown".to_owned(),
         };
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Start,
-            (left, self.line(1)),
-            self.body_room(),
-            "",
-            &second,
-        );
+        canvas.put(SMALL.at((left, self.line(1)), self.body_room()), &second);
         let bad = if self.status.is_failure() {
-            " s-bad"
+            "s-bad"
         } else {
             ""
         };
         let third = said.unwrap_or(&took);
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Start,
-            (left, self.line(2)),
-            self.body_room(),
-            bad,
+        canvas.put(
+            SMALL.at((left, self.line(2)), self.body_room()).tone(bad),
             third,
         );
     }
@@ -178,15 +160,7 @@ impl Pen<'_> {
         let text = tokens.map(|n| format!("{} out", super::super::text::short_number(n)));
         let text = text.unwrap_or_else(|| self.took());
         let at = (self.area.x + PAD, self.line(1));
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Start,
-            at,
-            self.body_room(),
-            "",
-            &text,
-        );
+        canvas.put(SMALL.at(at, self.body_room()), &text);
     }
 
     fn answer(&self, canvas: &mut Canvas) {
@@ -203,7 +177,7 @@ impl Pen<'_> {
             .join(" · ");
         self.head(canvas, "k-model", self.model_name(), &remark);
         let bad = if self.status.is_failure() {
-            " s-bad"
+            "s-bad"
         } else {
             ""
         };
@@ -211,15 +185,7 @@ impl Pen<'_> {
         let text = self.node.output.as_deref().unwrap_or_default();
         for (number, line) in (1_i32..).zip(BODY.font.wrap(text, self.body_room(), lines)) {
             let at = (self.area.x + PAD, self.line(number));
-            canvas.text(
-                Layer::Nodes,
-                BODY,
-                Anchor::Start,
-                at,
-                self.body_room(),
-                bad,
-                &line,
-            );
+            canvas.put(BODY.at(at, self.body_room()).tone(bad), &line);
         }
     }
 
@@ -240,7 +206,7 @@ impl Pen<'_> {
         self.head(canvas, "k-tool", name, &remark);
         let left = self.area.x + PAD;
         let wrong = self.status.is_failure() || self.status == Status::Denied;
-        let bad = if wrong { " s-bad" } else { "" };
+        let bad = if wrong { "s-bad" } else { "" };
         let output = self
             .node
             .output
@@ -254,13 +220,8 @@ impl Pen<'_> {
                 (_, None, None) => (SMALL, ""),
             };
             let text = &style.font.fit_word(text, self.body_room());
-            canvas.text(
-                Layer::Nodes,
-                style,
-                Anchor::Start,
-                (left, self.line(1)),
-                self.body_room(),
-                bad,
+            canvas.put(
+                style.at((left, self.line(1)), self.body_room()).tone(bad),
                 text,
             );
             return;
@@ -268,15 +229,7 @@ impl Pen<'_> {
         let mut line = 1;
         if let Some(input) = input {
             let at = (left, self.line(line));
-            canvas.text(
-                Layer::Nodes,
-                CODE,
-                Anchor::Start,
-                at,
-                self.body_room(),
-                "",
-                input,
-            );
+            canvas.put(CODE.at(at, self.body_room()), input);
             line += 1;
         }
         let text = output
@@ -285,15 +238,7 @@ impl Pen<'_> {
         let lines = if line == 1 { 2 } else { 1 };
         for text in SMALL.font.wrap(&text, self.body_room(), lines) {
             let at = (left, self.line(line));
-            canvas.text(
-                Layer::Nodes,
-                SMALL,
-                Anchor::Start,
-                at,
-                self.body_room(),
-                bad,
-                &text,
-            );
+            canvas.put(SMALL.at(at, self.body_room()).tone(bad), &text);
             line += 1;
         }
     }
@@ -318,38 +263,22 @@ impl Pen<'_> {
         );
         let word = status_word(NodeKind::Action, self.status);
         let tone = if self.status == Status::Waiting {
-            " s-wait"
+            "s-wait"
         } else {
             ""
         };
         let tone = if self.status == Status::Denied {
-            " s-bad"
+            "s-bad"
         } else {
             tone
         };
         if !self.d.compact {
             let who = self.node.decided_by.as_deref().unwrap_or_default();
             let at = (cx, self.area.y + 10);
-            canvas.text(
-                Layer::Nodes,
-                SMALL,
-                Anchor::Middle,
-                at,
-                self.area.w,
-                "",
-                who,
-            );
+            canvas.put(SMALL.at(at, self.area.w).middle(), who);
         }
         let at = (cx, self.area.bottom() - 2);
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Middle,
-            at,
-            self.area.w,
-            tone,
-            word,
-        );
+        canvas.put(SMALL.at(at, self.area.w).middle().tone(tone), word);
     }
 
     fn document(&self, canvas: &mut Canvas) {
@@ -391,25 +320,9 @@ impl Pen<'_> {
             revisions if revisions > 1 && !evidence => format!("{revisions}×"),
             _ => String::new(),
         };
-        let used = canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::End,
-            (right, baseline),
-            w / 3,
-            "",
-            &remark,
-        );
+        let used = canvas.put(SMALL.at((right, baseline), w / 3).end(), &remark);
         let room = right - (x + 28) - if used > 0 { used + 8 } else { 0 };
-        canvas.text(
-            Layer::Nodes,
-            BODY,
-            Anchor::Start,
-            (x + 28, baseline),
-            room,
-            "",
-            &self.node.title,
-        );
+        canvas.put(BODY.at((x + 28, baseline), room), &self.node.title);
     }
 
     fn boundary(&self, canvas: &mut Canvas) {
@@ -427,43 +340,22 @@ impl Pen<'_> {
             .or(self.node.input.as_deref())
             .unwrap_or_default();
         let at = (self.area.x + PAD, self.line(1));
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Start,
-            at,
-            self.body_room(),
-            "",
-            said,
-        );
+        canvas.put(SMALL.at(at, self.body_room()), said);
     }
 
     fn earlier(&self, canvas: &mut Canvas) {
         canvas.rect(Layer::Nodes, self.area.moved(4, 4), 7, "card");
         self.frame(canvas);
         let left = self.area.x + PAD;
-        canvas.text(
-            Layer::Nodes,
-            NAME,
-            Anchor::Start,
-            (left, self.line(0)),
-            self.body_room(),
-            "",
+        canvas.put(
+            NAME.at((left, self.line(0)), self.body_room()),
             "earlier, folded",
         );
         let counts = self.figures.map(|f| f.counts).unwrap_or_default();
         let text = words::contents(&counts).join(" · ");
         let lines = if self.d.compact { 1 } else { 2 };
         for (number, line) in (1_i32..).zip(SMALL.font.wrap(&text, self.body_room(), lines)) {
-            canvas.text(
-                Layer::Nodes,
-                SMALL,
-                Anchor::Start,
-                (left, self.line(number)),
-                self.body_room(),
-                "",
-                &line,
-            );
+            canvas.put(SMALL.at((left, self.line(number)), self.body_room()), &line);
         }
     }
 }

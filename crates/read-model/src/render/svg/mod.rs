@@ -1,10 +1,13 @@
 //! Owns the picture of a session: a self-contained SVG, the same bytes for the same graph.
 //!
-//! `score` says what is drawn, `layout` where, `card` how a node looks, `page` puts it together.
+//! `score` says what is drawn, `layout` where, `card` how a node looks; `page`, `band`, `tasks` and `legend` put it
+//! together on the `canvas`.
 
+mod band;
 pub(super) mod canvas;
 mod card;
 mod layout;
+mod legend;
 mod lines;
 mod page;
 mod score;

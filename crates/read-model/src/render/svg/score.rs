@@ -112,26 +112,57 @@ struct Index<'a> {
 
 /// Sorts a graph into what is drawn.
 pub(super) fn score(graph: &ExecutionGraph) -> Score<'_> {
-    let derived = graph.derive();
     let mut incoming: HashMap<&NodeId, Vec<Edge>> = HashMap::new();
     for node in graph.nodes() {
         incoming.insert(&node.id, graph.incoming(node).collect());
     }
     let index = index(graph, &incoming);
+    let mut parts = turns(graph, &index);
+    let outside = index.by_band.get(&None).cloned().unwrap_or_default();
+    let (boundaries, outside): (Vec<&Node>, Vec<&Node>) = outside
+        .into_iter()
+        .partition(|node| is_boundary(node.kind()));
+    let boundaries = boundaries.into_iter();
+    parts.extend(boundaries.map(|node| (node.first_sequence, Part::Boundary(node))));
+    parts.sort_by_key(|(sequence, _)| *sequence);
+    let mut parts: Vec<Part<'_>> = parts.into_iter().map(|(_, part)| part).collect();
+    let unplaced = graph.node(&NodeId::new(NodeKind::Unplaced, "session"));
+    let rest = band(graph, &index, unplaced, 0, &outside);
+    if !rest.blocks.is_empty() || rest.lanes.iter().any(|lane| lane.accent.is_some()) {
+        parts.push(Part::Band(rest));
+    }
+    let of = |kinds: [NodeKind; 2]| {
+        graph
+            .nodes()
+            .filter(|n| kinds.contains(&n.kind()))
+            .collect()
+    };
+    Score {
+        parts,
+        tasks: of([NodeKind::Task, NodeKind::Job]),
+        executions: of([NodeKind::Run, NodeKind::Attempt]),
+        derived: graph.derive(),
+        incoming,
+    }
+}
+
+/// The main turns, older ones folded, with the sequence that each begins at.
+fn turns<'a>(graph: &'a ExecutionGraph, index: &Index<'a>) -> Vec<(u64, Part<'a>)> {
     let mut parts: Vec<(u64, Part<'_>)> = Vec::new();
-    let folded_turns = NodeId::new(NodeKind::Earlier, "session");
     let mut number = 0;
-    if let Some(earlier) = graph.node(&folded_turns) {
+    if let Some(earlier) = graph.node(&NodeId::new(NodeKind::Earlier, "session")) {
         number = earlier
             .folded
             .as_ref()
             .map_or(0, |folded| folded.counts.turns);
         parts.push((0, Part::Earlier(earlier)));
     }
-    let main_turns = graph
+    let is_main = |n: &&Node| n.collapsed || n.band.as_ref() == Some(&n.id);
+    for turn in graph
         .nodes()
-        .filter(|n| n.kind() == NodeKind::Turn && (n.collapsed || n.band.as_ref() == Some(&n.id)));
-    for turn in main_turns {
+        .filter(|n| n.kind() == NodeKind::Turn)
+        .filter(is_main)
+    {
         number += 1;
         let members = index
             .by_band
@@ -145,46 +176,11 @@ pub(super) fn score(graph: &ExecutionGraph) -> Score<'_> {
                 .collect();
             Part::Summary { turn, number, open }
         } else {
-            Part::Band(band(graph, &index, Some(turn), number, &members))
+            Part::Band(band(graph, index, Some(turn), number, &members))
         };
         parts.push((turn.first_sequence, part));
     }
-    let outside = index.by_band.get(&None).cloned().unwrap_or_default();
-    let (boundaries, outside): (Vec<&Node>, Vec<&Node>) = outside
-        .into_iter()
-        .partition(|node| is_boundary(node.kind()));
-    parts.extend(
-        boundaries
-            .into_iter()
-            .map(|node| (node.first_sequence, Part::Boundary(node))),
-    );
-    parts.sort_by_key(|(sequence, _)| *sequence);
-    let rest = band(
-        graph,
-        &index,
-        graph.node(&NodeId::new(NodeKind::Unplaced, "session")),
-        0,
-        &outside,
-    );
-    let mut parts: Vec<Part<'_>> = parts.into_iter().map(|(_, part)| part).collect();
-    if !rest.blocks.is_empty() || rest.lanes.iter().any(|lane| lane.accent.is_some()) {
-        parts.push(Part::Band(rest));
-    }
-    let tasks = graph
-        .nodes()
-        .filter(|n| matches!(n.kind(), NodeKind::Task | NodeKind::Job))
-        .collect();
-    let executions = graph
-        .nodes()
-        .filter(|n| matches!(n.kind(), NodeKind::Run | NodeKind::Attempt))
-        .collect();
-    Score {
-        parts,
-        tasks,
-        executions,
-        derived,
-        incoming,
-    }
+    parts
 }
 
 fn index<'a>(graph: &'a ExecutionGraph, incoming: &HashMap<&'a NodeId, Vec<Edge>>) -> Index<'a> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::status_word;
 use super::super::text::duration;
-use super::canvas::{Anchor, Area, Canvas, Layer, NAME, SMALL, TITLE};
+use super::canvas::{Area, Canvas, Layer, NAME, SMALL, TITLE};
 use super::lines;
 use super::page::MARGIN;
 use super::score::Score;
@@ -65,15 +65,7 @@ pub(super) fn draw(canvas: &mut Canvas, score: &Score<'_>, top: i32, width: i32)
     }
     let depths = depths(score, columns_in(width));
     let title = format!("Tasks ({})", score.tasks.len());
-    canvas.text(
-        Layer::Nodes,
-        TITLE,
-        Anchor::Start,
-        (MARGIN, top + 20),
-        300,
-        "",
-        &title,
-    );
+    canvas.put(TITLE.at((MARGIN, top + 20), 300), &title);
     let first_row = top + 36;
     let mut bottoms: HashMap<usize, i32> = HashMap::new();
     let mut places: HashMap<&NodeId, Area> = HashMap::new();
@@ -154,15 +146,7 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
         style.colour,
     );
     let at = (area.x + 33, area.y + 20);
-    canvas.text(
-        Layer::Nodes,
-        NAME,
-        Anchor::Start,
-        at,
-        area.w - 33 - 34,
-        "",
-        &task.title,
-    );
+    canvas.put(NAME.at(at, area.w - 33 - 34), &task.title);
     let word = status_word(NodeKind::Task, status);
     let took = figures.and_then(|f| f.duration_ms).map(duration);
     let said = task
@@ -172,15 +156,7 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
     let parts = [Some(word.to_owned()), took, said];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let at = (area.x + 12, area.y + 39);
-    canvas.text(
-        Layer::Nodes,
-        SMALL,
-        Anchor::Start,
-        at,
-        area.w - 24,
-        "",
-        &text,
-    );
+    canvas.put(SMALL.at(at, area.w - 24), &text);
     for (number, attempt) in (0_i32..).zip(attempts) {
         let status = score.status(attempt);
         let style = look(status);
@@ -197,15 +173,7 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
             took.unwrap_or_else(|| status.to_string())
         );
         let at = (area.x + 33, y + 9);
-        canvas.text(
-            Layer::Nodes,
-            SMALL,
-            Anchor::Start,
-            at,
-            area.w - 45,
-            "",
-            &text,
-        );
+        canvas.put(SMALL.at(at, area.w - 45), &text);
     }
     canvas.close();
 }

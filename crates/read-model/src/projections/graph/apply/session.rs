@@ -1,5 +1,7 @@
-//! Owns what boundaries of the history and diagnostics do to the graph: compaction, rollback, fork, broken streams, usage.
+//! Owns what boundaries of the history and diagnostics do to the graph: compaction, rollback, fork, broken streams,
+//! usage.
 
+use event_spine::event::family::context::HistoryCompacted;
 use event_spine::event::family::{ContextEvent, DiagnosticsEvent};
 use event_spine::event::value::UsageSource;
 
@@ -15,30 +17,18 @@ impl ExecutionGraph {
                 self.boundary(cx, &id, "compaction", e.trigger.as_deref());
             }
             ContextEvent::CompactionCompleted(e) => {
-                let id = self.open_compaction(cx, e.compaction_id.as_deref());
-                self.boundary(cx, &id, "compaction", e.trigger.as_deref());
-                self.end_boundary(cx, &id, Status::Succeeded, Some("changed nothing".into()));
+                let said = Some("changed nothing".to_owned());
+                let (id, trigger) = (e.compaction_id.as_deref(), e.trigger.as_deref());
+                self.compacted(cx, id, trigger, Status::Succeeded, said);
             }
             ContextEvent::CompactionFailed(e) => {
-                let id = self.open_compaction(cx, e.compaction_id.as_deref());
-                self.boundary(cx, &id, "compaction", e.trigger.as_deref());
                 let error = preview::some_line(Some(&e.error), preview::PREVIEW);
-                self.end_boundary(cx, &id, Status::Failed, error);
+                let (id, trigger) = (e.compaction_id.as_deref(), e.trigger.as_deref());
+                self.compacted(cx, id, trigger, Status::Failed, error);
             }
             ContextEvent::HistoryCompacted(e) => {
-                let id = self.open_compaction(cx, e.compaction_id.as_deref());
-                self.boundary(cx, &id, "compaction", e.trigger.as_deref());
-                let said = match (
-                    e.before_tokens,
-                    e.after_tokens,
-                    e.before_chars,
-                    e.after_chars,
-                ) {
-                    (Some(from), Some(to), _, _) => Some(format!("{from} → {to} tokens")),
-                    (_, _, Some(from), Some(to)) => Some(format!("{from} → {to} characters")),
-                    _ => preview::some_line(e.summary.as_deref(), preview::PREVIEW),
-                };
-                self.end_boundary(cx, &id, Status::Succeeded, said);
+                let (id, trigger) = (e.compaction_id.as_deref(), e.trigger.as_deref());
+                self.compacted(cx, id, trigger, Status::Succeeded, sizes(e));
             }
             ContextEvent::HistoryRolledBack(e) => {
                 let id = numbered(NodeKind::Rollback, cx);
@@ -109,6 +99,19 @@ impl ExecutionGraph {
         if let Some(node) = self.nodes.get_mut(id) {
             node.output = said;
         }
+    }
+
+    fn compacted(
+        &mut self,
+        cx: &Cx<'_>,
+        id: Option<&str>,
+        trigger: Option<&str>,
+        status: Status,
+        said: Option<String>,
+    ) {
+        let id = self.open_compaction(cx, id);
+        self.boundary(cx, &id, "compaction", trigger);
+        self.end_boundary(cx, &id, status, said);
     }
 
     /// The compaction that an event ends: by its id, else the one that is running.
@@ -224,6 +227,20 @@ impl ExecutionGraph {
                 format!("A later count of {id} was smaller than the one before; it is ignored.");
             self.note(cx, "usage_went_down", id, message);
         }
+    }
+}
+
+/// What a compaction brought.
+fn sizes(e: &HistoryCompacted) -> Option<String> {
+    match (
+        e.before_tokens,
+        e.after_tokens,
+        e.before_chars,
+        e.after_chars,
+    ) {
+        (Some(from), Some(to), _, _) => Some(format!("{from} → {to} tokens")),
+        (_, _, Some(from), Some(to)) => Some(format!("{from} → {to} characters")),
+        _ => preview::some_line(e.summary.as_deref(), preview::PREVIEW),
     }
 }
 
