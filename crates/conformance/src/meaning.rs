@@ -6,13 +6,19 @@ use event_spine::event::family::policy::ActionResolved;
 use event_spine::event::family::tool::ToolProgress;
 use event_spine::event::family::{LifecycleEvent, MessageEvent, ToolEvent};
 use event_spine::event::value::ToolStatus;
-use event_spine::event::{Entity, Pairing};
+use event_spine::event::{Entity, Family, Pairing};
 
 use crate::subject::Subject;
 
 /// True for the end of a turn.
 pub(crate) fn ends_turn(subject: &Subject) -> bool {
     subject.pairing() == Pairing::Closes(Entity::Turn)
+}
+
+/// True for what says how a turn goes.
+pub(crate) fn is_lifecycle(subject: &Subject) -> bool {
+    let row = subject.event.draft.event_type.descriptor();
+    row.is_some_and(|row| row.family == Family::Lifecycle)
 }
 
 /// True for an event that says its source broke off.

@@ -42,6 +42,8 @@ pub(crate) struct Stream {
 #[derive(Debug)]
 pub(crate) struct OpenAction {
     pub(crate) since: Mark,
+    /// When no answer counts any more, in microseconds since 1970 UTC.
+    pub(crate) expires: Option<i64>,
     pub(crate) turn: Option<TurnId>,
     pub(crate) tool_call: Option<ToolCallId>,
 }

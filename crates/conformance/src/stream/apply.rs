@@ -5,7 +5,7 @@
 
 use event_spine::event::family::{MessageEvent, PolicyEvent, ToolEvent};
 use event_spine::event::{Entity, Pairing};
-use event_spine::{Event, MessageId, Scope};
+use event_spine::{Event, MessageId, RunId, Scope, TaskId, Timestamp, TraceId};
 
 use super::turn::{Guard, Message, OpenTool, Turn};
 use super::{OpenAction, Print, Stream, digest, hash};
@@ -37,7 +37,8 @@ impl Stream {
         if let Some(thread) = &draft.scope.thread_id {
             self.thread = Some(thread.clone());
         }
-        self.know_turn(&draft.scope, mark);
+        let is_lifecycle = meaning::is_lifecycle(subject);
+        self.know_turn(&draft.scope, is_lifecycle, mark);
         match subject.pairing() {
             Pairing::Opens(entity) => self.open(entity, subject, mark),
             Pairing::Closes(entity) => self.close(entity, subject, mark),
@@ -48,8 +49,8 @@ impl Stream {
         }
     }
 
-    /// Any event of a turn makes it known, except after its end.
-    fn know_turn(&mut self, scope: &Scope, mark: Mark) {
+    /// Any event of a turn makes it known, except after its end. Its lifecycle says what else it belongs to.
+    fn know_turn(&mut self, scope: &Scope, is_lifecycle: bool, mark: Mark) {
         let Some(id) = scope.turn_id.as_ref().filter(|id| !self.has_ended(id)) else {
             return;
         };
@@ -61,12 +62,15 @@ impl Stream {
                 ..Turn::default()
             }
         });
+        if !is_lifecycle {
+            return;
+        }
         for (known, named) in [
-            (&mut turn.task, scope.task_id.as_ref().map(|id| id.as_str())),
-            (&mut turn.run, scope.run_id.as_ref().map(|id| id.as_str())),
+            (&mut turn.task, scope.task_id.as_ref().map(TaskId::as_str)),
+            (&mut turn.run, scope.run_id.as_ref().map(RunId::as_str)),
             (
                 &mut turn.trace,
-                scope.trace_id.as_ref().map(|id| id.as_str()),
+                scope.trace_id.as_ref().map(TraceId::as_str),
             ),
         ] {
             if named.is_some() && known.as_deref() != named {
@@ -105,7 +109,7 @@ impl Stream {
                     turn.messages.insert(scope.message_id.clone(), message);
                 }
             }
-            Entity::Action => self.ask(scope, mark),
+            Entity::Action => self.ask(subject, mark),
             Entity::Subagent => {
                 if let Some(id) = &scope.subagent_id {
                     self.subagents.insert(id.clone());
@@ -146,21 +150,24 @@ impl Stream {
         }
     }
 
-    fn ask(&mut self, scope: &Scope, mark: Mark) {
+    fn ask(&mut self, subject: &Subject, mark: Mark) {
+        let scope = &subject.event.draft.scope;
         let Some(id) = &scope.action_id else { return };
         self.totals.actions += 1;
         if let (Some(call), Some(turn)) = (&scope.tool_call_id, self.turn_mut(scope)) {
             turn.guards.insert(call.clone(), Guard::Asked(mark));
         }
-        let (turn, tool_call) = (scope.turn_id.clone(), scope.tool_call_id.clone());
-        self.actions.insert(
-            id.clone(),
-            OpenAction {
-                since: mark,
-                turn,
-                tool_call,
-            },
-        );
+        let expires = match subject.decoded() {
+            Some(Event::Policy(PolicyEvent::ActionRequired(asked))) => asked.expires_at.clone(),
+            _ => None,
+        };
+        let action = OpenAction {
+            since: mark,
+            expires: expires.and_then(|at| Timestamp::verbatim(at).micros()),
+            turn: scope.turn_id.clone(),
+            tool_call: scope.tool_call_id.clone(),
+        };
+        self.actions.insert(id.clone(), action);
     }
 
     /// The first answer counts; an answer to what nobody asked changes nothing.

@@ -14,7 +14,7 @@ pub(crate) struct Turn {
     /// Messages of the turn, streamed or final; the unnamed one is that of events without `messageId`.
     pub(crate) messages: BTreeMap<Option<MessageId>, Message>,
     pub(crate) guards: BTreeMap<ToolCallId, Guard>,
-    /// The last task, run and trace that its events named.
+    /// Task, run and trace that its lifecycle events named.
     pub(crate) task: Option<String>,
     pub(crate) run: Option<String>,
     pub(crate) trace: Option<String>,
