@@ -393,11 +393,11 @@ fn pages_and_the_head_together_are_the_whole() {
     while let Some(cursor) = before {
         let page = crate::page(&reader, &session(), cursor, 30).unwrap();
         assert!(
-            page.from == 1 || (page.from - 1) % 6 == 0,
+            page.from == 1 || (page.from - 1).is_multiple_of(6),
             "it begins where a turn begins"
         );
         assert!(
-            page.to % 6 == 0 && page.to + 1 >= cursor,
+            page.to.is_multiple_of(6) && page.to + 1 >= cursor,
             "it ends where a turn ends"
         );
         let older = page.view.transcript.parts.iter();
