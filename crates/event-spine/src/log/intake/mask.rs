@@ -23,6 +23,7 @@ mod rules;
 mod scan;
 mod shapes;
 mod stream;
+mod values;
 #[cfg(test)]
 mod tests;
 

@@ -150,14 +150,15 @@ pub(crate) fn same_fact(
     }
 }
 
-/// The drafts before an event, from the newest back. What cannot be read is passed over.
+/// The drafts before an event, from the newest back, as far as the pieces of one text can lie apart. What cannot be
+/// read is passed over.
 fn earlier<'r>(
     reader: &'r LogReader,
     session: &'r SessionId,
     sequence: u64,
 ) -> impl Iterator<Item = EventDraft> + 'r {
     const STEP: u64 = 256;
-    let ends = (0..).map(move |step| sequence.saturating_sub(step * STEP));
+    let ends = (0..64).map(move |step| sequence.saturating_sub(step * STEP));
     ends.take_while(|end| *end > 1).flat_map(move |end| {
         let from = end.saturating_sub(STEP).max(1);
         let mut events = reader.read(session, from..end, ReadMode::Tolerant).ok();

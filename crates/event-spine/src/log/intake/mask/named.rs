@@ -2,13 +2,19 @@
 //! `<name>value</name>`, in code, logs, headers, query strings and JSON inside of text.
 
 use super::encoded::alnum;
-use super::names::{Stand, is_open_secret, is_secret, promise};
+use super::names::promise;
 use super::shapes::is_authorization;
+use super::values::{Stand, is_open_secret, is_secret};
 use super::{Edge, Found};
 
-/// Longest name and longest value that are looked at.
+/// Longest name that is looked at.
 const NAME: usize = 64;
-const VALUE: usize = 4096;
+
+/// A longer value is judged by so much of its beginning.
+const HEAD: usize = 256;
+
+/// Longest value that is masked as one.
+const VALUE: usize = 64 * 1024;
 
 fn in_name(byte: u8) -> bool {
     alnum(byte) || matches!(byte, b'_' | b'-' | b'.')
@@ -54,20 +60,26 @@ pub(super) fn value(text: &str, edge: Edge, inside: usize) -> Option<Found> {
     }
     let place = place(text, start, end, name)?;
     let rest = text.get(place.start..)?;
-    let value = rest.get(..rest.floor_char_boundary(VALUE))?;
-    let (len, closed) = match place.quote {
-        Some(quote) => quoted_len(value, quote, place.escaped),
-        None => plain_len(value, edge),
-    };
-    let cut = edge == Edge::Cut && !closed && place.start + len == text.len();
-    let secret = value.get(..len)?;
-    let whole = is_secret(promise, secret, place.stand);
+    let head = rest.get(..rest.floor_char_boundary(HEAD))?;
+    let goes_on = head.len() < rest.len();
+    let (mut len, mut closed) = place.measure(head, goes_on || edge == Edge::Cut);
+    let secret = head.get(..len)?;
+    let cut = edge == Edge::Cut && !closed && !goes_on;
+    let whole = is_secret(promise, secret, place.stand) && (closed || !place.must_close);
     let begun = cut && is_open_secret(promise, secret, place.stand);
-    (whole || begun).then_some(Found {
+    if !(whole || begun) {
+        return None;
+    }
+    if !closed && goes_on {
+        let long = rest.get(..rest.floor_char_boundary(VALUE))?;
+        (len, closed) = place.measure(long, edge == Edge::Cut);
+    }
+    let end = place.start + len;
+    Some(Found {
         start: place.start,
-        end: place.start + len,
+        end,
         rule: promise.rule(),
-        open: cut,
+        open: edge == Edge::Cut && !closed && end == text.len(),
     })
 }
 
@@ -78,6 +90,18 @@ struct Place {
     quote: Option<u8>,
     /// True when the quotes are escaped, as in JSON inside of a text.
     escaped: bool,
+    /// True when only a closing quote shows that it is a value and no apostrophe.
+    must_close: bool,
+}
+
+impl Place {
+    /// Length of the value in `value`, and whether it ends there.
+    fn measure(&self, value: &str, goes_on: bool) -> (usize, bool) {
+        match self.quote {
+            Some(quote) => quoted_len(value, quote, self.escaped),
+            None => plain_len(value, goes_on),
+        }
+    }
 }
 
 /// Finds the value behind a name; nothing when what follows is no value.
@@ -130,6 +154,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
                 stand: Stand::Quoted,
                 quote: Some(quote),
                 escaped: escapes > 0,
+                must_close: !matches!(separator, Some(b'=' | b':')),
             })
         }
         // Without quotes a pair separated by a comma is a list of words.
@@ -139,6 +164,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
             stand,
             quote: None,
             escaped: false,
+            must_close: false,
         }),
     }
 }
@@ -182,12 +208,13 @@ fn quoted_len(value: &str, quote: u8, escaped: bool) -> (usize, bool) {
     (value.len(), false)
 }
 
-/// Length of a value without quotes, and whether it ends before the text does.
-fn plain_len(value: &str, edge: Edge) -> (usize, bool) {
+/// Length of a value without quotes, and whether it ends before the text does. Punctuation at its end is the sentence's,
+/// unless the text goes on.
+fn plain_len(value: &str, goes_on: bool) -> (usize, bool) {
     let ends = |b: u8| b <= b' ' || b"\"'`,;&|<>)]}\\".contains(&b);
     let end = value.bytes().position(ends);
     let len = end.unwrap_or(value.len());
-    if end.is_none() && edge == Edge::Cut {
+    if end.is_none() && goes_on {
         return (len, false);
     }
     let value = value.get(..len).unwrap_or_default();
@@ -205,7 +232,7 @@ pub(super) fn rest_len(lead: &str, piece: &str) -> usize {
         [.., quote @ (b'"' | b'\'' | b'`')] => quoted_len(piece, *quote, false).0,
         _ => {
             let word = lead.rsplit(char::is_whitespace).next().unwrap_or_default();
-            let (len, _) = plain_len(piece, Edge::Cut);
+            let (len, _) = plain_len(piece, true);
             match word.contains("://") {
                 true => piece
                     .bytes()

@@ -3,10 +3,10 @@
 //! A first look at raw JSON says whether a payload has to be looked at at all.
 
 use super::anchors::{self, Look};
-use super::encoded::{alnum, beyond_a_word, dashed, has_digit, longest_run, run, token68};
+use super::encoded::{alnum, beyond_a_word, dashed, dotted, has_digit, longest_run, run, token68};
 use super::names::Promise;
-use super::rules::{Check, TOKENS, TokenRule};
-use super::{Edge, Found, Rules, named, names, shapes};
+use super::rules::{Check, MANY, TOKENS, TokenRule};
+use super::{Edge, Found, Rules, named, names, shapes, values};
 
 /// The rules of this crate.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,7 +17,7 @@ impl BuiltinRules {
     /// mask it, enough to say that there is a risk.
     #[must_use]
     pub fn risks(self, name: &str, value: &str) -> bool {
-        names::promise(name).is_some_and(|promise| names::is_risk(promise, value))
+        names::promise(name).is_some_and(|promise| values::is_risk(promise, value))
     }
 }
 
@@ -32,8 +32,15 @@ impl Rules for BuiltinRules {
 
     fn find(&self, text: &str, edge: Edge, found: &mut Vec<Found>) {
         let first = found.len();
+        let mut finder = Finder {
+            text,
+            edge,
+            found,
+            known_until: 0,
+            named_until: 0,
+        };
         anchors::any(text, |look, anchor, at| {
-            look_at(text, edge, look, anchor, at, found);
+            finder.look_at(look, anchor, at);
             false
         });
         merge(found, first);
@@ -46,32 +53,58 @@ impl Rules for BuiltinRules {
             false => value,
         };
         let is_secret = match secret.len() == value.len() {
-            true => names::is_secret(promise, value, names::Stand::Quoted),
+            true => values::is_secret(promise, value, values::Stand::Quoted),
             // A scheme before it says that it is one, however it looks.
-            false => names::is_secret(Promise::Password, secret, names::Stand::Quoted),
+            false => values::is_secret(Promise::Password, secret, values::Stand::Quoted),
         };
         is_secret.then(|| promise.rule())
     }
 }
 
-fn look_at(text: &str, edge: Edge, look: Look, anchor: &str, at: usize, found: &mut Vec<Found>) {
-    let bytes = text.as_bytes();
-    let one = match look {
-        Look::Token => token(bytes, edge, anchor, at),
-        Look::Jwt => shapes::jwt(bytes, edge, at),
-        Look::PrivateKey => shapes::private_key(text, edge, at),
-        Look::Bearer => shapes::bearer(text, edge, at),
-        Look::Basic => shapes::basic(text, edge, at),
-        Look::Url => shapes::url_password(text, edge, at),
-        Look::Telegram => shapes::telegram(bytes, edge, at),
-        Look::AwsSecret => shapes::aws_secret(bytes, edge, at + anchor.len()),
-        Look::Name | Look::Opaque => named::value(text, edge, at + anchor.len()),
-        Look::Escape => None,
-    };
-    let Some(one) = one else { return };
-    found.push(one);
-    if one.rule == "aws-access-key" {
-        found.extend(shapes::aws_secret(bytes, edge, one.end));
+/// Looks at the anchors of one text.
+struct Finder<'a> {
+    text: &'a str,
+    edge: Edge,
+    found: &'a mut Vec<Found>,
+    /// Where the last known token or shape ends. What begins inside of one is a part of it.
+    known_until: usize,
+    /// Where the last value that was found by its name ends.
+    named_until: usize,
+}
+
+impl Finder<'_> {
+    fn look_at(&mut self, look: Look, anchor: &str, at: usize) {
+        let (text, edge, bytes) = (self.text, self.edge, self.text.as_bytes());
+        // Looking inside of what is found already would take the square of a long run.
+        let inside = match look {
+            Look::Name | Look::Opaque => at < self.named_until,
+            _ => at < self.known_until,
+        };
+        if inside {
+            return;
+        }
+        let one = match look {
+            Look::Token => token(bytes, edge, anchor, at),
+            Look::Jwt => shapes::jwt(bytes, edge, at),
+            Look::PrivateKey => shapes::private_key(text, edge, at),
+            Look::Bearer => shapes::bearer(text, edge, at),
+            Look::Basic => shapes::basic(text, edge, at),
+            Look::Url => shapes::url_password(text, edge, at),
+            Look::Telegram => shapes::telegram(bytes, edge, at),
+            Look::AwsSecret => shapes::aws_secret(bytes, edge, at + anchor.len()),
+            Look::Name | Look::Opaque => named::value(text, edge, at + anchor.len()),
+            Look::Escape => None,
+        };
+        let Some(one) = one else { return };
+        match look {
+            Look::Name | Look::Opaque => self.named_until = one.end,
+            _ if is_generic(one.rule) => {}
+            _ => self.known_until = one.end,
+        }
+        self.found.push(one);
+        if one.rule == "aws-access-key" {
+            self.found.extend(shapes::aws_secret(bytes, edge, one.end));
+        }
     }
 }
 
@@ -112,7 +145,8 @@ fn token_of(bytes: &[u8], edge: Edge, rule: &TokenRule, at: usize) -> Option<Fou
         body = body.split_last().map_or(body, |(_, rest)| rest);
     }
     let next = bytes.get(from + len);
-    if len > rule.max || next.is_some_and(|b| alnum(*b)) {
+    let fixed = rule.max < MANY;
+    if fixed && (len > rule.max || next.is_some_and(|b| alnum(*b))) {
         return None;
     }
     let random = rule.check == Check::None || (has_digit(body) && longest_run(body) >= 16);
@@ -126,12 +160,16 @@ fn token_of(bytes: &[u8], edge: Edge, rule: &TokenRule, at: usize) -> Option<Fou
     })
 }
 
+/// True for the rules that know a secret by its surroundings only.
+fn is_generic(rule: &str) -> bool {
+    matches!(rule, "password" | "credential")
+}
+
 /// Makes the finds from `first` on ordered and free of overlaps. Where two meet they become one; a known token gives
 /// the name when it is the whole of it.
 fn merge(found: &mut Vec<Found>, first: usize) {
-    let generic = |rule: &str| matches!(rule, "password" | "credential");
     let mut all = found.split_off(first);
-    all.sort_by_key(|f| (f.start, std::cmp::Reverse(f.end), generic(f.rule)));
+    all.sort_by_key(|f| (f.start, std::cmp::Reverse(f.end), is_generic(f.rule)));
     for one in all {
         match found.get_mut(first..).and_then(<[Found]>::last_mut) {
             Some(last) if one.start < last.end => {
@@ -163,6 +201,10 @@ fn suspicious(json: &str, look: Look, anchor: &str, at: usize) -> bool {
                 }
         }),
         Look::Jwt => {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            if before.is_some_and(|b| dotted(*b)) && !behind_escape(bytes, at) {
+                return false;
+            }
             let len = run(bytes, at, 4096, dashed);
             len >= 12 && (bytes.get(at + len) == Some(&b'.') || ends(at + len))
         }

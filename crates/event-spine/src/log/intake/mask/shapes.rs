@@ -49,6 +49,9 @@ pub(super) fn jwt(bytes: &[u8], edge: Edge, at: usize) -> Option<Found> {
     })
 }
 
+/// The longest private key that is looked at as one.
+const LONGEST_KEY: usize = 64 * 1024;
+
 /// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as the text goes on like one.
 pub(super) fn private_key(text: &str, edge: Edge, at: usize) -> Option<Found> {
     let rest = text.get(at..)?;
@@ -63,6 +66,7 @@ pub(super) fn private_key(text: &str, edge: Edge, at: usize) -> Option<Found> {
         return None; // the label itself is cut
     }
     let key = text.get(body..)?;
+    let key = key.get(..key.floor_char_boundary(LONGEST_KEY))?;
     if let Some(end) = key.find("-----END ") {
         let close = key.get(end + 9..)?;
         let stop = close.find("-----").filter(|len| *len <= 40);

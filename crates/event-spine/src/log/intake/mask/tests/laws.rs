@@ -63,6 +63,48 @@ fn salted() -> impl Strategy<Value = String> + Clone {
     ]
 }
 
+/// Long runs of what begins secrets: the time must not grow with the square of their length.
+#[test]
+fn long_runs_of_beginnings_take_linear_time() {
+    let check = |unit: &str, len: usize| {
+        let text = unit.repeat(len / unit.len());
+        let start = std::time::Instant::now();
+        let masker = masker();
+        let _ = masker.mask_text(&text);
+        let payload = serde_json::json!({ "output": text, "preview": text }).to_string();
+        let _ = masker.mask(&session(), draft("tool.result", &payload));
+        let took = start.elapsed();
+        assert!(took.as_secs() < 10, "{unit}: {took:?}"); // the square takes minutes
+    };
+    for rule in super::super::rules::TOKENS {
+        check(rule.prefix, 20_000);
+    }
+    for unit in [
+        "eyJ",
+        "eyJ.",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----a ",
+        "bearer ",
+        "Basic a",
+        "a://",
+        "a://b:c@",
+        ":AA",
+        "12345678:AA",
+        "password=",
+        "password=\"",
+        "password:'`\"",
+        "token",
+        "_key ",
+        "{\"a\":",
+        "\\u00",
+        "x-api-key\\",
+        "[masked:aws-access-key:",
+        "authorization: x ",
+    ] {
+        check(unit, 60_000);
+    }
+}
+
 proptest! {
     #[test]
     fn a_canary_never_survives_and_nothing_but_strings_changes(json in any_json("[a-z_]{1,8}|password|api_key|signature", salted())) {

@@ -75,6 +75,14 @@ fn hashes_ids_paths_and_prose_stay() {
     }
 }
 
+/// Nothing closes these quotes, so they are none. Where a text is cut one may be, and is taken for one.
+#[test]
+fn apostrophes_begin_no_value() {
+    for text in ["the password 'tis of thee", "no password \"here"] {
+        assert_eq!(masker().mask_text(text).0, text);
+    }
+}
+
 // verifies: H39
 #[test]
 fn payloads_without_secrets_come_back_as_they_are() {
