@@ -3,11 +3,11 @@
 //! All of it is checked before anything is stored, so a recording that is refused leaves no trace. Memory does not grow
 //! with the recording: both passes go piece by piece.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use event_spine::event::Family;
-use event_spine::{AppendError, EventDraft, EventId, SessionId, Timestamp, validate};
-use event_spine::{EventLog, Expected, Head, ReadMode};
+use event_spine::{
+    AppendError, EventDraft, EventId, EventLog, ReadMode, SessionId, Timestamp, validate,
+};
 use providers::stream::{
     AdaptError, AdaptErrorKind, AdapterContext, Batch, EndOfInput, Format, Framing, Pipeline,
     SessionDraft,
@@ -17,7 +17,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::raw;
 use crate::source::{LONGEST, LineGuard, Source};
-use crate::text::{bytes, counted};
+use crate::tally::{Taken, Writer};
+use crate::text::bytes;
 
 /// So many facts are stored at once, unless a plan says otherwise.
 pub(crate) const BATCH: usize = 512;
@@ -35,35 +36,6 @@ pub(crate) struct Plan {
     pub(crate) paused: bool,
     /// So many facts are stored at once.
     pub(crate) batch: usize,
-}
-
-/// What became of a recording.
-#[derive(Debug, Default)]
-pub(crate) struct Taken {
-    /// Per session, in the order in which they appear.
-    pub(crate) sessions: Vec<Tally>,
-    /// Places that were repaired to be kept, such as bytes that are no UTF-8.
-    pub(crate) repaired: u64,
-    /// Frames that were left out since they cannot be read.
-    pub(crate) skipped: u64,
-}
-
-/// What became of the facts of one session.
-#[derive(Debug)]
-pub(crate) struct Tally {
-    pub(crate) session_id: SessionId,
-    pub(crate) head: Option<Head>,
-    /// Facts that are in the log now and were not before, by family; `None` for types that nobody knows.
-    pub(crate) new: BTreeMap<Option<Family>, u64>,
-    pub(crate) already: u64,
-    pub(crate) masked: u64,
-    pub(crate) spilled: u64,
-}
-
-impl Tally {
-    pub(crate) fn added(&self) -> u64 {
-        self.new.values().sum()
-    }
 }
 
 /// Recognises the format of a recording, or says that nobody does.
@@ -179,13 +151,7 @@ impl Plan {
             HashSet::new()
         };
         let mut keeper = foreign.then(|| raw::Keeper::new(source, log.blobs(), log.masker()));
-        let mut writer = Writer {
-            log,
-            name: source.name.clone(),
-            taken: Taken::default(),
-            batch: self.batch,
-            waiting: Vec::new(),
-        };
+        let mut writer = Writer::new(log, &source.name, self.batch);
         source.for_each_piece(|piece| {
             progress.advance(piece.len() as u64);
             if let Some(keeper) = &mut keeper {
@@ -198,8 +164,7 @@ impl Plan {
         if let Some(keeper) = keeper {
             writer.keep(keeper.finish(checked.last, self.format)?, &known_inputs)?;
         }
-        writer.flush()?;
-        Ok(writer.taken)
+        writer.finish()
     }
 
     /// Tells the adapter what the log has of the session already: a recording may repeat or continue it. Gives the
@@ -285,121 +250,4 @@ fn too_long(name: &str, line: u64) -> Failure {
     Failure::input(format!(
         "{name}, line {line}: longer than {most}; mend it, or take the rest with --lenient"
     ))
-}
-
-struct Writer<'a> {
-    log: &'a EventLog,
-    name: String,
-    taken: Taken,
-    batch: usize,
-    /// Facts of one session that are stored together.
-    waiting: Vec<SessionDraft>,
-}
-
-impl Writer<'_> {
-    fn take(&mut self, batch: Batch, session: Option<&SessionId>) -> Result<(), Failure> {
-        for fault in &batch.faults {
-            if fault.lost() {
-                self.taken.skipped += 1;
-            } else {
-                self.taken.repaired += 1;
-            }
-        }
-        if let Some(session) = session.filter(|_| batch.known > 0) {
-            let session = session.clone();
-            self.tally(&session)?.already += batch.known as u64;
-        }
-        for made in batch.drafts {
-            let other = self
-                .waiting
-                .first()
-                .is_some_and(|first| first.session_id != made.session_id);
-            if other || self.waiting.len() >= self.batch {
-                self.flush()?;
-            }
-            self.waiting.push(made);
-        }
-        Ok(())
-    }
-
-    /// Takes the fact about the raw input, unless the log has it.
-    fn keep(&mut self, made: SessionDraft, known: &HashSet<EventId>) -> Result<(), Failure> {
-        if known.contains(&made.draft.event_id) {
-            self.tally(&made.session_id)?.already += 1;
-            return Ok(());
-        }
-        if self
-            .waiting
-            .first()
-            .is_some_and(|first| first.session_id != made.session_id)
-        {
-            self.flush()?;
-        }
-        self.waiting.push(made);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        let waiting = std::mem::take(&mut self.waiting);
-        let Some(first) = waiting.first() else {
-            return Ok(());
-        };
-        let session = first.session_id.clone();
-        let before = self.tally(&session)?.head.map_or(0, |head| head.sequence);
-        let drafts: Vec<EventDraft> = waiting.into_iter().map(|made| made.draft).collect();
-        let families: Vec<Option<Family>> = drafts
-            .iter()
-            .map(|draft| draft.event_type.descriptor().map(|row| row.family))
-            .collect();
-        let receipt = self
-            .log
-            .append(&session, Expected::Any, drafts)
-            .map_err(|e| {
-                let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
-                let sentence = crate::failure::sentence(&e);
-                let before = if stored == 0 {
-                    String::new()
-                } else {
-                    format!(" ({} before it were stored)", counted(stored, "event"))
-                };
-                Failure::input(format!("{}: {sentence}{before}", self.name))
-            })?;
-        let tally = self.tally(&session)?;
-        for (sequence, family) in receipt.sequences.iter().zip(families) {
-            if *sequence > before {
-                *tally.new.entry(family).or_default() += 1;
-            }
-        }
-        tally.head = Some(receipt.head);
-        tally.already += receipt.duplicates as u64;
-        tally.masked += receipt.masked as u64;
-        tally.spilled += receipt.spilled as u64;
-        Ok(())
-    }
-
-    fn tally(&mut self, session: &SessionId) -> Result<&mut Tally, Failure> {
-        let known = self
-            .taken
-            .sessions
-            .iter()
-            .position(|tally| tally.session_id == *session);
-        let at = match known {
-            Some(at) => at,
-            None => {
-                self.taken.sessions.push(Tally {
-                    session_id: session.clone(),
-                    head: self.log.reader().head(session)?,
-                    new: BTreeMap::new(),
-                    already: 0,
-                    masked: 0,
-                    spilled: 0,
-                });
-                self.taken.sessions.len() - 1
-            }
-        };
-        self.taken
-            .sessions
-            .get_mut(at)
-            .ok_or_else(|| Failure::input("the tally of a session is gone"))
-    }
 }

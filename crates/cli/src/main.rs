@@ -17,6 +17,7 @@ mod render;
 mod source;
 mod store;
 mod system;
+mod tally;
 mod text;
 mod when;
 

@@ -11,11 +11,12 @@ use crate::app::App;
 use crate::command::{check, ingest, replay, sessions, show};
 use crate::failure::{Answer, Failure};
 use crate::file::write_atomically;
-use crate::intake::{Plan, Taken, Tally, recognise};
+use crate::intake::{Plan, recognise};
 use crate::output::{BAD, DIM, GOOD, LIVE, STRONG};
 use crate::render::transcript;
 use crate::source::{Source, reason};
 use crate::store;
+use crate::tally::{Taken, Tally};
 use crate::text::{counted, one_line};
 
 /// Show the whole story on bundled recordings of real agent runs: no key, no network

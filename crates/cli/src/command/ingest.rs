@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
-use crate::intake::{BATCH, Plan, Taken, Tally, recognise};
+use crate::intake::{BATCH, Plan, recognise};
 use crate::output::{DIM, GOOD, LIVE, WARN};
 use crate::progress::{Progress, Unit};
 use crate::source::Source;
 use crate::store;
+use crate::tally::{Taken, Tally};
 use crate::text::{count, counted};
 
 /// Take a recording into the log; doing it again changes nothing
@@ -21,14 +22,15 @@ use crate::text::{count, counted};
 #[command(after_help = "\
 Examples:
   spine ingest ~/.codex/sessions/2025/06/09/rollout-….jsonl
+  spine ingest ~/.codex/sessions/2025/06/*/*.jsonl
   my-agent --events | spine ingest -
   spine ingest run.sse --from ag-ui --session checkout-42
 
 A recording is taken whole or not at all: all of it is checked before anything is stored.")]
 pub(crate) struct Args {
-    /// The recording; `-` reads standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The recording, or several; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Its format; recognised when left out
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
@@ -52,23 +54,31 @@ pub(crate) fn format(name: &str) -> Result<Format, String> {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    let mut source = Source::open(&args.file, &*app.clock)?;
-    let format = match args.from {
-        Some(format) => format,
-        None => recognise(&source)?,
-    };
-    let plan = Plan {
-        format,
-        session: args.session.clone(),
-        lenient: args.lenient,
-        paused: args.part,
-        batch: BATCH,
-    };
-    let taken = take(app, &plan, &mut source)?;
-    if app.json {
-        app.out.json(&describe(&source, format, &taken))?;
-    } else {
-        report(app, &source, format, &taken)?;
+    let mut described = Vec::new();
+    for file in &args.files {
+        let mut source = Source::open(file, &*app.clock)?;
+        let format = match args.from {
+            Some(format) => format,
+            None => recognise(&source)?,
+        };
+        let plan = Plan {
+            format,
+            session: args.session.clone(),
+            lenient: args.lenient,
+            paused: args.part,
+            batch: BATCH,
+        };
+        let taken = take(app, &plan, &mut source)?;
+        if app.json {
+            described.push(describe(&source, format, &taken));
+        } else {
+            report(app, &source, format, &taken)?;
+        }
+    }
+    match described.as_slice() {
+        [] => {}
+        [one] => app.out.json(one)?,
+        several => app.out.json(&several)?,
     }
     Ok(Answer::Yes)
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         let list: Vec<_> = sessions
             .iter()
             .map(
-                |s| json!({"sessionId": s.session_id, "events": s.head.sequence, "bytes": s.bytes}),
+                |s| json!({"sessionId": s.session_id, "events": s.head.sequence, "liveBytes": s.bytes, "totalBytes": s.bytes}),
             )
             .collect();
         let parts: serde_json::Map<_, _> = Part::ALL
