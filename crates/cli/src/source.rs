@@ -242,3 +242,12 @@ pub(crate) fn reason(error: &io::Error) -> String {
         }
     }
 }
+
+/// Whoever types a folder or an extension means a file, also one that is not there.
+pub(crate) fn is_file_name(path: &Path) -> bool {
+    let known = ["json", "jsonl", "ndjson", "sse", "txt", "log"];
+    path.components().count() > 1
+        || path
+            .extension()
+            .is_some_and(|e| known.iter().any(|k| e == *k))
+}

@@ -13,7 +13,7 @@ use crate::failure::{Answer, Failure};
 use crate::intake::{BATCH, Plan};
 use crate::output::{BAD, DIM, GOOD, WARN};
 use crate::progress::{Progress, Unit};
-use crate::source::Source;
+use crate::source::{Source, is_file_name};
 use crate::store;
 
 /// Check a recording or a session against the contract
@@ -55,7 +55,7 @@ enum Form {
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let whole = args.whole;
     let path = Path::new(&args.what);
-    let report = if args.what == "-" || path.exists() || looks_like_a_file(path) {
+    let report = if args.what == "-" || path.exists() || is_file_name(path) {
         recording(app, path, args.from, whole)?
     } else {
         session(app, &args.what, whole)?
@@ -77,15 +77,6 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         }
     }
     Ok(report.passed.into())
-}
-
-/// Whoever types a folder or an extension means a file, also one that is not there.
-fn looks_like_a_file(path: &Path) -> bool {
-    let known = ["json", "jsonl", "ndjson", "sse", "txt", "log"];
-    path.components().count() > 1
-        || path
-            .extension()
-            .is_some_and(|e| known.iter().any(|k| e == *k))
 }
 
 fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Result<Report, Failure> {

@@ -336,8 +336,8 @@ fn go_on(app: &mut App, session: &SessionId) -> Result<Answer, Failure> {
             format!("--data {data} show {session} --view all --json"),
         ),
         (
-            "the facts, with proofs",
-            format!("--data {data} export {session} --as runtime-event"),
+            "a pack for an auditor",
+            format!("--data {data} export {session} --as evidence"),
         ),
         ("your own recording", "ingest RECORDING.jsonl".to_owned()),
     ] {

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use event_spine::SessionId;
 use event_spine::wire::{WriteOptions, write_event};
-use event_spine::{Entry, LogReader, ReadMode};
+use event_spine::{Clock as _, Entry, LogReader, ReadMode, RecordedAt, SessionId};
+use read_model::evidence_pack::{PackError, PackOptions, write_pack};
 
 use crate::app::App;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, sentence};
 use crate::file::write_atomically;
 use crate::store;
 
@@ -17,7 +17,7 @@ use crate::store;
 #[command(after_help = "\
 Examples:
   spine export last --as runtime-event > run.jsonl      ingests again, anywhere
-  spine export last --as runtime-event -o run.jsonl     the file is whole or not there")]
+  spine export last --as evidence -o evidence.json      for an auditor: `spine verify evidence.json`")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or `last`
     session: String,
@@ -33,31 +33,26 @@ pub(crate) struct Args {
 enum Form {
     /// RuntimeEvents as JSON lines, with the hashes that prove them
     RuntimeEvent,
+    /// The evidence pack: what happened, who allowed it, what is not known, every fact with its proof
+    Evidence,
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, &args.session)?.session_id;
-    let form = args.form;
+    let now = app.clock.now();
+    let write = |to: &mut dyn Write| match args.form {
+        Form::RuntimeEvent => runtime_events(&reader, &session, to),
+        Form::Evidence => evidence(&reader, &session, now, to),
+    };
     match &args.output {
-        None => write(&reader, &session, form, &mut app.out)?,
+        None => write(&mut app.out)?,
         Some(target) => {
-            write_atomically(target, |to| write(&reader, &session, form, to))?;
+            write_atomically(target, write)?;
             app.note(format!("wrote {}", target.display()));
         }
     }
     Ok(Answer::Yes)
-}
-
-fn write(
-    reader: &LogReader,
-    session: &SessionId,
-    form: Form,
-    to: &mut dyn Write,
-) -> Result<(), Failure> {
-    match form {
-        Form::RuntimeEvent => runtime_events(reader, session, to),
-    }
 }
 
 /// An export is complete or it fails: a gap is no export.
@@ -77,4 +72,18 @@ fn runtime_events(
         to.write_all(line.as_bytes())?;
     }
     Ok(())
+}
+
+/// Where the log is damaged, the pack names it and is partial: an auditor wants what there is.
+fn evidence(
+    reader: &LogReader,
+    session: &SessionId,
+    now: RecordedAt,
+    to: &mut dyn Write,
+) -> Result<(), Failure> {
+    match write_pack(reader, session, &PackOptions::new(now), to) {
+        Ok(_) => Ok(()), // its checksum ends the file: not even a line break may follow
+        Err(PackError::Write(error)) => Err(error.into()),
+        Err(other) => Err(Failure::input(sentence(&other))),
+    }
 }

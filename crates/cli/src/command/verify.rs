@@ -1,16 +1,20 @@
 //! `spine verify`: has anybody changed the history? Walks hash chains, of sessions or of an evidence pack.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
 
 use event_spine::Verification;
+use read_model::evidence_pack::{FORMAT, verify_pack};
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
 use crate::output::{BAD, DIM, GOOD, left, right};
 use crate::progress::{Progress, Unit};
+use crate::source::{is_file_name, reason};
 use crate::store;
-use crate::text::{count, counted};
+use crate::text::{bytes, count, counted};
 
 /// Walk the hash chain of a session, of all sessions, or of an evidence pack
 #[derive(Debug, clap::Args)]
@@ -28,9 +32,24 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    let reader = store::reader(app)?;
+    if let Some(file) = args
+        .what
+        .as_deref()
+        .map(Path::new)
+        .filter(|path| path.is_file() || is_file_name(path))
+    {
+        return pack(app, file);
+    }
+    let folder = args.what.as_deref().filter(|what| Path::new(what).is_dir());
+    let is_folder = |failure| match folder {
+        Some(what) => Failure::input(format!(
+            "{what} is a folder; `spine verify --data {what}` verifies a data folder"
+        )),
+        None => failure,
+    };
+    let reader = store::reader(app).map_err(is_folder)?;
     let sessions = match &args.what {
-        Some(typed) => vec![store::find(&reader, typed)?],
+        Some(typed) => vec![store::find(&reader, typed).map_err(is_folder)?],
         None => reader.sessions()?.into_iter().rev().collect(),
     };
     let total = sessions.iter().map(|s| s.head.sequence).sum();
@@ -74,6 +93,77 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     }
     summary(app, &found, intact, seconds)?;
     Ok(intact.into())
+}
+
+/// The largest pack that is read: it is read whole.
+const LARGEST: u64 = 1 << 30;
+
+/// Checks an evidence pack. Needs nothing but the file.
+fn pack(app: &mut App, file: &Path) -> Result<Answer, Failure> {
+    let text = read_pack(file)?;
+    let found = verify_pack(&text);
+    if app.json {
+        let faults: Vec<_> = found
+            .faults
+            .iter()
+            .map(|f| json!({"sequence": f.sequence, "part": f.part, "what": f.what}))
+            .collect();
+        app.out.json(&json!({
+            "intact": found.intact(), "sessionId": found.session_id, "events": found.events,
+            "missing": found.missing, "chain": found.head.map(|head| head.to_string()), "faults": faults,
+        }))?;
+        return Ok(found.intact().into());
+    }
+    let session = found
+        .session_id
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let head = found.head.map(|head| head.to_string()).unwrap_or_default();
+    writeln!(
+        app.out,
+        "{}  session {session}, {}",
+        file.display(),
+        counted(found.events, "event")
+    )?;
+    if found.intact() {
+        let intact = app.out.paint(GOOD, "✓ every fact is what was recorded");
+        let hint = app.out.paint(
+            DIM,
+            format!("chain head {head}; compare it with one you know from elsewhere"),
+        );
+        writeln!(app.out, "{intact}  {hint}")?;
+    }
+    for fault in found.faults.iter().take(20) {
+        let fault = app.out.paint(BAD, format!("✗ {fault}"));
+        writeln!(app.out, "{fault}")?;
+    }
+    Ok(found.intact().into())
+}
+
+/// Reads a file that begins as a pack does; anything else is no pack, and not a broken one.
+fn read_pack(file: &Path) -> Result<String, Failure> {
+    let name = file.display();
+    let failed = |e: std::io::Error| Failure::input(format!("cannot read {name}: {}", reason(&e)));
+    let open = File::open(file).map_err(failed)?;
+    let size = open.metadata().map_err(failed)?.len();
+    let mut reader = BufReader::new(open);
+    let head = reader.fill_buf().map_err(failed)?;
+    if memchr::memmem::find(head.get(..256).unwrap_or(head), FORMAT.as_bytes()).is_none() {
+        return Err(Failure::input(format!(
+            "{name} is no evidence pack; `spine export SESSION --as evidence -o FILE` writes one"
+        )));
+    }
+    if size > LARGEST {
+        return Err(Failure::input(format!(
+            "{name} has {}; packs of up to {} can be verified",
+            bytes(size),
+            bytes(LARGEST)
+        )));
+    }
+    let mut text = String::new();
+    reader.read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
 }
 
 fn describe(found: &Verification) -> Value {

@@ -76,6 +76,7 @@ fn files_that_hold_no_recording_are_refused_in_a_sentence_and_leave_no_trace() {
     for (file, part) in rows {
         unchanged(&desk, &["ingest", file]).refused(2, part);
         unchanged(&desk, &["check", file]).refused(2, part);
+        unchanged(&desk, &["verify", file]).refused(2, file);
     }
     let rows: &[(&str, &str)] = &[
         (
@@ -156,6 +157,8 @@ fn on_session(session: &'static str) -> Vec<Vec<&'static str>> {
             "-o",
             "out.jsonl",
         ],
+        vec!["export", session, "--as", "evidence", "-o", "pack.json"],
+        vec!["replay", session],
         vec!["fork", session, "--at", "1"],
     ]
 }
@@ -272,11 +275,7 @@ fn results_are_written_whole_or_not_at_all() {
         ("nowhere/out", "there is no such file"),
     ] {
         unchanged(&desk, &["graph", "last", "-o", target]).refused(2, part);
-        unchanged(
-            &desk,
-            &["export", "last", "--as", "runtime-event", "-o", target],
-        )
-        .refused(2, part);
+        unchanged(&desk, &["export", "last", "--as", "evidence", "-o", target]).refused(2, part);
     }
 }
 
@@ -314,6 +313,12 @@ fn one_line_of_2_gib_is_refused_in_bounded_memory() {
             .unwrap(),
     );
     ran.refused(2, "huge.jsonl, line 2: longer than 16.0 MiB");
+    let ran = Ran::from(
+        in_little_memory(&desk, &["verify", "huge.jsonl"])
+            .output()
+            .unwrap(),
+    );
+    ran.refused(2, "huge.jsonl is no evidence pack");
     let ran = Ran::from(
         in_little_memory(&desk, &["check", "huge.jsonl"])
             .output()

@@ -295,3 +295,69 @@ fn quiet_commands_print_results_only() {
     assert_eq!(ran.stdout, "sess_text\n");
     assert_eq!(ran.stderr, "");
 }
+
+#[test]
+fn an_evidence_pack_proves_itself_and_names_what_was_changed() {
+    let desk = desk();
+    desk.run(&[
+        "export",
+        "sess_approval",
+        "--as",
+        "evidence",
+        "-o",
+        "pack.json",
+    ])
+    .ok();
+    // Needs nothing but the file.
+    std::fs::rename(desk.path(".spine"), desk.path("away")).unwrap();
+    assert!(
+        desk.run(&["verify", "pack.json"])
+            .ok()
+            .contains("every fact is what was recorded")
+    );
+    let pack = std::fs::read_to_string(desk.path("pack.json")).unwrap();
+    desk.write(
+        "changed.json",
+        pack.replace("Never push to main", "Always push to main"),
+    );
+    let ran = desk.run(&["verify", "changed.json", "--json"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(found["intact"], false);
+    assert_eq!(found["faults"][0]["sequence"], 25, "{found}");
+    desk.write("cut.json", &pack[..pack.len() / 2]);
+    assert_eq!(desk.run(&["verify", "cut.json"]).status, 1);
+}
+
+// verifies: H03
+#[test]
+fn two_exporters_to_one_target_leave_one_whole_pack() {
+    let desk = desk();
+    let exporters: Vec<_> = ["sess_approval", "sess_tool_success"]
+        .iter()
+        .cycle()
+        .take(8)
+        .map(|session| {
+            let mut command = desk.command(&[
+                "-q",
+                "export",
+                session,
+                "--as",
+                "evidence",
+                "-o",
+                "pack.json",
+            ]);
+            command.spawn().unwrap()
+        })
+        .collect();
+    for mut exporter in exporters {
+        assert!(exporter.wait().unwrap().success());
+    }
+    desk.run(&["verify", "pack.json"]).ok();
+    let left: Vec<_> = desk
+        .listing()
+        .into_iter()
+        .filter(|(path, _)| path.parent() == desk.path("x").parent())
+        .collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
