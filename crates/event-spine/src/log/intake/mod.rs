@@ -46,13 +46,14 @@ pub(crate) fn prepare(
         masked: 0,
         spilled: 0,
     };
-    for draft in drafts {
-        let masked = masker.mask(session, draft);
-        let spilled = spill::spill(masked.draft, blobs, inline_limit).map_err(blob_error)?;
+    let masked = drafts.into_iter().map(|draft| masker.mask(session, draft));
+    let (drafts, counts): (Vec<_>, Vec<_>) = masked.map(|m| (m.draft, m.counts)).unzip();
+    let spilled = spill::spill_all(drafts, blobs, inline_limit).map_err(blob_error)?;
+    for (spilled, counts) in spilled.into_iter().zip(counts) {
         prepared.fresh_at.push(prepared.drafts.len());
-        prepared.masked += masked.counts.total();
+        prepared.masked += counts.total();
         prepared.spilled += spilled.bodies;
-        let about = redactions(session, &spilled.draft, &masked.counts);
+        let about = redactions(session, &spilled.draft, &counts);
         prepared.drafts.push(spilled.draft);
         prepared.drafts.extend(about);
     }

@@ -14,6 +14,8 @@ mod stub;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use crate::blob::{BlobError, Blobs};
 use crate::json::JsonText;
 use crate::record::EventDraft;
@@ -52,47 +54,97 @@ pub(crate) enum SpillError {
 ///
 /// # Errors
 /// The blob store cannot take a body; nothing refers to those that it took.
-pub(crate) fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
-    let limit = limit.max(MIN_LIMIT);
-    let fits = |text: &JsonText| text.as_str().len() <= limit; // decoded text is never longer than its escaped form
-    if fits(&draft.payload) && draft.extra.as_ref().is_none_or(fits) {
-        return Ok(Spilled { draft, bodies: 0 });
-    }
-    let payload = Plan::of_payload(&draft.event_type, &draft.payload, limit);
-    let beside = draft
-        .extra
-        .as_ref()
-        .map(|text| Plan::of_members_beside(text, limit));
-    let bodies: Vec<_> = payload
-        .bodies
+pub fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
+    let mut spilled = spill_all(vec![draft.clone()], blobs, limit)?;
+    Ok(spilled.pop().unwrap_or(Spilled { draft, bodies: 0 }))
+}
+
+/// [`spill`] for a batch: all bodies go to the blob store together, which takes hardly longer than one.
+///
+/// # Errors
+/// As [`spill`].
+pub fn spill_all(
+    drafts: Vec<EventDraft>,
+    blobs: &Blobs,
+    limit: usize,
+) -> Result<Vec<Spilled>, SpillError> {
+    let changed = changed(&drafts, blobs, limit.max(MIN_LIMIT))?;
+    let pairs = drafts.into_iter().zip(changed);
+    let whole = |draft| Spilled { draft, bodies: 0 };
+    let spilled = pairs.map(|(draft, changed)| changed.unwrap_or_else(|| whole(draft)));
+    Ok(spilled.collect())
+}
+
+/// Puts the bodies and gives each draft that has some without them.
+fn changed(
+    drafts: &[EventDraft],
+    blobs: &Blobs,
+    limit: usize,
+) -> Result<Vec<Option<Spilled>>, SpillError> {
+    let planned: Vec<_> = drafts
         .iter()
-        .chain(beside.iter().flat_map(|plan| &plan.bodies))
+        .map(|draft| Planned::of(draft, limit))
         .collect();
-    if bodies.is_empty() {
-        return Ok(Spilled { draft, bodies: 0 });
+    let mut seen = HashSet::new();
+    let mut named = Vec::new();
+    for body in planned.iter().flatten().flat_map(Planned::bodies) {
+        if seen.insert(body.id) {
+            named.push((body.id, body.text.as_bytes()));
+        }
     }
-    let named: Vec<_> = bodies
-        .iter()
-        .map(|body| (body.id, body.text.as_bytes()))
-        .collect();
     blobs.put_named(&named)?;
-    let owner = owner(draft.event_type.name());
-    let refs = bodies.iter().map(|body| Ref {
-        owner: owner.clone(),
-        ..body.reference()
-    });
-    let refs = with_all(&draft.refs, refs)?;
-    let count = bodies.len();
-    let (text, extra) = (payload.text, beside.and_then(|plan| plan.text));
-    Ok(Spilled {
-        draft: EventDraft {
-            refs,
-            payload: text.unwrap_or_else(|| draft.payload.clone()),
-            extra: extra.or_else(|| draft.extra.clone()),
-            ..draft
-        },
-        bodies: count,
-    })
+    let each = drafts.iter().zip(&planned);
+    each.map(|(draft, planned)| planned.as_ref().map(|p| p.spilled(draft)).transpose())
+        .collect()
+}
+
+/// What is taken out of one draft, and what its texts are then.
+struct Planned<'a> {
+    payload: Plan<'a>,
+    beside: Option<Plan<'a>>,
+}
+
+impl<'a> Planned<'a> {
+    /// Nothing when nothing has to go.
+    fn of(draft: &'a EventDraft, limit: usize) -> Option<Self> {
+        let fits = |text: &JsonText| text.as_str().len() <= limit; // decoded text is never longer than its escaped form
+        if fits(&draft.payload) && draft.extra.as_ref().is_none_or(fits) {
+            return None;
+        }
+        let planned = Self {
+            payload: Plan::of_payload(&draft.event_type, &draft.payload, limit),
+            beside: draft
+                .extra
+                .as_ref()
+                .map(|text| Plan::of_members_beside(text, limit)),
+        };
+        let any = planned.bodies().next().is_some();
+        any.then_some(planned)
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = &Body<'a>> {
+        let beside = self.beside.iter().flat_map(|plan| &plan.bodies);
+        self.payload.bodies.iter().chain(beside)
+    }
+
+    fn spilled(&self, draft: &EventDraft) -> Result<Spilled, SpillError> {
+        let owner = owner(draft.event_type.name());
+        let refs = self.bodies().map(|body| Ref {
+            owner: owner.clone(),
+            ..body.reference()
+        });
+        let (text, beside) = (self.payload.text.clone(), self.beside.as_ref());
+        let extra = beside.and_then(|plan| plan.text.clone());
+        Ok(Spilled {
+            draft: EventDraft {
+                refs: with_all(&draft.refs, refs)?,
+                payload: text.unwrap_or_else(|| draft.payload.clone()),
+                extra: extra.or_else(|| draft.extra.clone()),
+                ..draft.clone()
+            },
+            bodies: self.bodies().count(),
+        })
+    }
 }
 
 /// Who the bodies belong to, from the first word of the type.
