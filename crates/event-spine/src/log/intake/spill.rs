@@ -54,7 +54,7 @@ pub(crate) enum SpillError {
 ///
 /// # Errors
 /// The blob store cannot take a body; nothing refers to those that it took.
-pub fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
+pub(crate) fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
     let mut spilled = spill_all(vec![draft.clone()], blobs, limit)?;
     Ok(spilled.pop().unwrap_or(Spilled { draft, bodies: 0 }))
 }
@@ -63,7 +63,7 @@ pub fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, 
 ///
 /// # Errors
 /// As [`spill`].
-pub fn spill_all(
+pub(crate) fn spill_all(
     drafts: Vec<EventDraft>,
     blobs: &Blobs,
     limit: usize,
