@@ -44,11 +44,7 @@ pub(crate) fn disk_bytes(dir: &Path) -> Result<u64> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let meta = entry.metadata()?;
-        bytes += if meta.is_dir() {
-            disk_bytes(&entry.path())?
-        } else {
-            meta.blocks() * 512
-        };
+        bytes += if meta.is_dir() { disk_bytes(&entry.path())? } else { meta.blocks() * 512 };
     }
     Ok(bytes)
 }
@@ -93,12 +89,6 @@ fn file_system(dir: &Path) -> String {
 
 fn rustc() -> String {
     let output = Command::new("rustc").arg("--version").output();
-    let text = output
-        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-        .unwrap_or_default();
-    text.split(" (")
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_owned()
+    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.split(" (").next().unwrap_or_default().trim().to_owned()
 }

@@ -62,11 +62,9 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Run(options) => run::run(&options),
         Command::Child(child) => child.run(),
-        Command::Write {
-            dir,
-            sync,
-            segment_kib,
-        } => powerloss::write(&dir, &sync, segment_kib * 1024),
+        Command::Write { dir, sync, segment_kib } => {
+            powerloss::write(&dir, &sync, segment_kib * 1024)
+        }
         Command::Check { dir, acknowledged } => powerloss::check(&dir, &acknowledged),
     }
 }

@@ -62,11 +62,7 @@ fn append_for_ever(log: &EventLog, out: &Mutex<std::io::Stdout>, session: u64) -
         let receipt = log.append(&id, Expected::Exact(next - 1), drafts)?;
         next += count;
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(
-            out,
-            "{session} {} {}",
-            receipt.head.sequence, receipt.head.chain
-        )?;
+        writeln!(out, "{session} {} {}", receipt.head.sequence, receipt.head.chain)?;
         out.flush()?;
     }
 }
@@ -87,10 +83,7 @@ pub(crate) fn check(dir: &Path, acknowledged: &Path) -> Result<()> {
             newest.insert(session.parse()?, (sequence.parse()?, chain.to_owned()));
         }
     }
-    ensure!(
-        !newest.is_empty(),
-        "nothing was acknowledged before the copy: the run was too short"
-    );
+    ensure!(!newest.is_empty(), "nothing was acknowledged before the copy: the run was too short");
     let first = heads(dir, &newest)?;
     let second = heads(dir, &newest)?;
     ensure!(first == second, "a second recovery changed the log");
@@ -111,25 +104,16 @@ fn heads(dir: &Path, newest: &BTreeMap<u64, (u64, String)>) -> Result<Heads> {
     let mut heads = Vec::new();
     for (session, (sequence, chain)) in newest {
         let id = session_id(*session)?;
-        let head = reader
-            .head(&id)?
-            .with_context(|| format!("session {session} is gone"))?;
+        let head = reader.head(&id)?.with_context(|| format!("session {session} is gone"))?;
         ensure!(
             head.sequence >= *sequence,
             "session {session}: acknowledged up to {sequence}, recovered to {}",
             head.sequence
         );
         let there = reader.chain_at(&id, *sequence)?.context("no chain value")?;
-        ensure!(
-            there.to_string() == *chain,
-            "session {session}: another history at {sequence}"
-        );
+        ensure!(there.to_string() == *chain, "session {session}: another history at {sequence}");
         let verification = reader.verify(&id)?;
-        ensure!(
-            verification.intact(),
-            "session {session}: {:?}",
-            verification.fault
-        );
+        ensure!(verification.intact(), "session {session}: {:?}", verification.fault);
         let mut expected = 1;
         for entry in reader.read(&id, .., ReadMode::Strict)? {
             match entry? {

@@ -124,10 +124,8 @@ impl Record {
         if within < 2 || within == TURN - 1 || within == TURN - 2 {
             return Self::turn_edge(session, sequence, within);
         }
-        let call = format!(
-            "call_{session:08x}{:016x}",
-            (sequence - 1) / TURN * TURN + (within - 2) / 3
-        );
+        let call =
+            format!("call_{session:08x}{:016x}", (sequence - 1) / TURN * TURN + (within - 2) / 3);
         let mut record = match (within - 2) % 3 {
             0 => {
                 let payload = format!(
@@ -137,10 +135,8 @@ impl Record {
                 Self::new(session, sequence, "tool.started", payload)
             }
             1 => {
-                let payload = format!(
-                    r#"{{"preview":"{}","stream":"stdout"}}"#,
-                    text(session, sequence, 80)
-                );
+                let payload =
+                    format!(r#"{{"preview":"{}","stream":"stdout"}}"#, text(session, sequence, 80));
                 Self::new(session, sequence, "tool.progress", payload)
             }
             _ => Self::tool_result(session, sequence),
@@ -151,10 +147,7 @@ impl Record {
 
     fn turn_edge(session: u64, sequence: u64, within: u64) -> Self {
         let (name, payload) = match within {
-            0 => (
-                "turn.submitted",
-                r#"{"text":"read the log and say what failed"}"#,
-            ),
+            0 => ("turn.submitted", r#"{"text":"read the log and say what failed"}"#),
             1 => ("turn.started", r#"{"model":"m"}"#),
             n if n == TURN - 1 => ("turn.completed", r#"{"reason":"accepted"}"#),
             _ => ("run.status", r#"{"phase":"execute"}"#),
@@ -226,9 +219,8 @@ fn text(session: u64, sequence: u64, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 16);
     let mut state = session.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ sequence;
     while out.len() < bytes {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = usize::try_from(state >> 33).unwrap_or(0) % WORDS.len();
         out.push_str(WORDS.get(at).copied().unwrap_or_default());
         out.push(' ');
@@ -264,13 +256,7 @@ mod tests {
             assert!(draft.event_type.descriptor().is_some());
             draft.event().unwrap();
             assert_eq!(
-                draft
-                    .event_type
-                    .descriptor()
-                    .unwrap()
-                    .scope
-                    .missing(&draft.scope)
-                    .count(),
+                draft.event_type.descriptor().unwrap().scope.missing(&draft.scope).count(),
                 0
             );
         }

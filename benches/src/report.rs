@@ -38,36 +38,20 @@ const ROWS: &[Row] = &[
         target: "at least 0.8x",
         cell: Cell::AgainstBare(Task::Single, "events_per_s"),
     },
-    Row {
-        what: "- p50, µs",
-        target: "",
-        cell: Cell::Plain(Task::Single, "p50_us"),
-    },
-    Row {
-        what: "- p99, µs",
-        target: "",
-        cell: Cell::Plain(Task::Single, "p99_us"),
-    },
+    Row { what: "- p50, µs", target: "", cell: Cell::Plain(Task::Single, "p50_us") },
+    Row { what: "- p99, µs", target: "", cell: Cell::Plain(Task::Single, "p99_us") },
     Row {
         what: "16 writers, events/s (x own single writer)",
         target: "at least 5x",
         cell: Cell::AgainstSingle(Task::Writers16, "events_per_s"),
     },
-    Row {
-        what: "- p99, µs",
-        target: "",
-        cell: Cell::Plain(Task::Writers16, "p99_us"),
-    },
+    Row { what: "- p99, µs", target: "", cell: Cell::Plain(Task::Writers16, "p99_us") },
     Row {
         what: "64 writers, events/s (x own single writer)",
         target: "at least 15x",
         cell: Cell::AgainstSingle(Task::Writers64, "events_per_s"),
     },
-    Row {
-        what: "- p99, µs",
-        target: "",
-        cell: Cell::Plain(Task::Writers64, "p99_us"),
-    },
+    Row { what: "- p99, µs", target: "", cell: Cell::Plain(Task::Writers64, "p99_us") },
     Row {
         what: "batches of 1,000, events/s (x bare file)",
         target: "at least 500,000",
@@ -148,21 +132,11 @@ const ROWS: &[Row] = &[
         target: "",
         cell: Cell::Plain(Task::Follow, "p50_us"),
     },
-    Row {
-        what: "- p99, µs",
-        target: "under 200",
-        cell: Cell::Plain(Task::Follow, "p99_us"),
-    },
+    Row { what: "- p99, µs", target: "under 200", cell: Cell::Plain(Task::Follow, "p99_us") },
 ];
 
-const COLUMNS: &[Name] = &[
-    Name::Spine,
-    Name::Bare,
-    Name::Sled,
-    Name::Fjall,
-    Name::Sqlite,
-    Name::Umadb,
-];
+const COLUMNS: &[Name] =
+    &[Name::Spine, Name::Bare, Name::Sled, Name::Fjall, Name::Sqlite, Name::Umadb];
 
 impl Report<'_> {
     /// For a terminal.
@@ -191,9 +165,7 @@ impl Report<'_> {
 
     /// For `docs/benchmarks.md`.
     pub(crate) fn markdown(&self) -> String {
-        let mut out = HEAD
-            .replace("{machine}", &self.machine)
-            .replace("{load}", &self.load);
+        let mut out = HEAD.replace("{machine}", &self.machine).replace("{load}", &self.load);
         out = out
             .replace("{rounds}", &self.options.rounds.to_string())
             .replace("{seconds}", &self.options.seconds.to_string())
@@ -214,10 +186,7 @@ impl Report<'_> {
         head.extend(columns.iter().map(|name| name.title().to_owned()));
         let mut table = vec![head];
         for row in ROWS {
-            let cells: Vec<_> = columns
-                .iter()
-                .map(|name| self.cell(*name, row.cell))
-                .collect();
+            let cells: Vec<_> = columns.iter().map(|name| self.cell(*name, row.cell)).collect();
             if cells.iter().any(|cell| !cell.is_empty()) {
                 table.push([vec![row.what.to_owned(), row.target.to_owned()], cells].concat());
             }
@@ -240,36 +209,24 @@ impl Report<'_> {
             Cell::AgainstSingle(..) => ratios(&own, &self.numbers(Task::Single, name, number)),
         };
         let value = shown(median(own));
-        if ratios.is_empty() {
-            value
-        } else {
-            format!("{value} ({:.2}x)", median(ratios))
-        }
+        if ratios.is_empty() { value } else { format!("{value} ({:.2}x)", median(ratios)) }
     }
 
     /// A number of every round.
     fn numbers(&self, task: Task, name: Name, number: &str) -> Vec<f64> {
         let rounds = self.results.get(&(task, name)).into_iter().flatten();
-        rounds
-            .filter_map(|numbers| numbers.get(number).copied())
-            .collect()
+        rounds.filter_map(|numbers| numbers.get(number).copied()).collect()
     }
 }
 
 /// Ratio of each round.
 fn ratios(own: &[f64], other: &[f64]) -> Vec<f64> {
-    own.iter()
-        .zip(other)
-        .map(|(own, other)| own / other)
-        .collect()
+    own.iter().zip(other).map(|(own, other)| own / other).collect()
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    match (
-        values.get(values.len().saturating_sub(1) / 2),
-        values.get(values.len() / 2),
-    ) {
+    match (values.get(values.len().saturating_sub(1) / 2), values.get(values.len() / 2)) {
         (Some(low), Some(high)) => (low + high) / 2.0,
         _ => f64::NAN,
     }

@@ -37,14 +37,7 @@ pub(crate) struct Options {
 /// Numbers of every run, by task and store, one entry a round.
 pub(crate) type Results = BTreeMap<(Task, Name), Vec<Numbers>>;
 
-const ALL: &[Name] = &[
-    Name::Bare,
-    Name::Spine,
-    Name::Sled,
-    Name::Fjall,
-    Name::Sqlite,
-    Name::Umadb,
-];
+const ALL: &[Name] = &[Name::Bare, Name::Spine, Name::Sled, Name::Fjall, Name::Sqlite, Name::Umadb];
 
 const SHORT: &[Task] = &[Task::Single, Task::Writers16, Task::Writers64, Task::Batch];
 
@@ -76,21 +69,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if options.includes(Name::Spine) {
         let dir = tempfile::tempdir_in(&home)?;
-        measure(
-            options,
-            &mut results,
-            Name::Spine,
-            Task::LoadSession,
-            dir.path(),
-        )?;
+        measure(options, &mut results, Name::Spine, Task::LoadSession, dir.path())?;
         for _ in 0..options.rounds {
-            measure(
-                options,
-                &mut results,
-                Name::Spine,
-                Task::OpenSession,
-                dir.path(),
-            )?;
+            measure(options, &mut results, Name::Spine, Task::OpenSession, dir.path())?;
         }
     }
     for name in rotated(options, 0) {
@@ -140,11 +121,7 @@ impl Options {
 
 /// The stores, another one first each round.
 fn rotated(options: &Options, round: usize) -> Vec<Name> {
-    let mut names: Vec<_> = ALL
-        .iter()
-        .copied()
-        .filter(|name| options.includes(*name))
-        .collect();
+    let mut names: Vec<_> = ALL.iter().copied().filter(|name| options.includes(*name)).collect();
     let by = round % names.len().max(1);
     names.rotate_left(by);
     names
@@ -152,9 +129,7 @@ fn rotated(options: &Options, round: usize) -> Vec<Name> {
 
 fn child(options: &Options, name: Name, task: Task, dir: &Path) -> Result<Command> {
     let word = |value: Option<clap::builder::PossibleValue>| {
-        value
-            .map(|value| value.get_name().to_owned())
-            .unwrap_or_default()
+        value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     };
     use clap::ValueEnum;
     let mut command = Command::new(std::env::current_exe()?);
@@ -168,12 +143,7 @@ fn child(options: &Options, name: Name, task: Task, dir: &Path) -> Result<Comman
         ])
         .arg("--dir")
         .arg(dir)
-        .args([
-            "--seconds",
-            &options.seconds.to_string(),
-            "--events",
-            &options.events.to_string(),
-        ])
+        .args(["--seconds", &options.seconds.to_string(), "--events", &options.events.to_string()])
         .stdout(Stdio::piped());
     Ok(command)
 }
@@ -185,21 +155,14 @@ fn measure(
     task: Task,
     dir: &Path,
 ) -> Result<()> {
-    let output = child(options, name, task, dir)?
-        .stderr(Stdio::inherit())
-        .output()?;
+    let output = child(options, name, task, dir)?.stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         bail!("{task:?} on {name:?} failed: {text}");
     }
     let numbers: Numbers = serde_json::from_str(text.lines().last().unwrap_or_default())
         .with_context(|| format!("{task:?} on {name:?} printed {text}"))?;
-    eprintln!(
-        "{:<12} {:<24} {}",
-        format!("{task:?}"),
-        name.title(),
-        report::brief(&numbers)
-    );
+    eprintln!("{:<12} {:<24} {}", format!("{task:?}"), name.title(), report::brief(&numbers));
     results.entry((task, name)).or_default().push(numbers);
     Ok(())
 }
@@ -207,9 +170,7 @@ fn measure(
 /// Runs the child that kills itself; any other end is a failure.
 fn kill(options: &Options, name: Name, dir: &Path) -> Result<()> {
     use std::os::unix::process::ExitStatusExt;
-    let status = child(options, name, Task::Kill, dir)?
-        .stdout(Stdio::null())
-        .status()?;
+    let status = child(options, name, Task::Kill, dir)?.stdout(Stdio::null()).status()?;
     if status.signal() != Some(9) {
         bail!("{name:?} should have been killed and ended with {status}");
     }

@@ -19,12 +19,7 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<()> {
             "--",
             "run",
         ])
-        .args([
-            "--dir",
-            "benches/target/stores",
-            "--out",
-            "docs/benchmarks.md",
-        ])
+        .args(["--dir", "benches/target/stores", "--out", "docs/benchmarks.md"])
         .args(arguments);
     command::run(&mut cargo, "The measurement that failed is named above.")
 }

@@ -16,10 +16,7 @@ pub(crate) fn run(command: &mut Command, advice: &str) -> Result<()> {
 
 /// Runs a command, passes its standard output on line by line as it comes, and gives it back as well.
 pub(crate) fn tee(command: &mut Command, advice: &str) -> Result<String> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| missing(command))?;
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| missing(command))?;
     let mut text = String::new();
     if let Some(stdout) = child.stdout.take() {
         for row in BufReader::new(stdout).lines() {
@@ -40,11 +37,7 @@ pub(crate) fn tee(command: &mut Command, advice: &str) -> Result<String> {
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| missing(command))?;
     if !output.status.success() {
-        bail!(
-            "`{}` failed:\n{}",
-            line(command),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        bail!("`{}` failed:\n{}", line(command), String::from_utf8_lossy(&output.stderr));
     }
     String::from_utf8(output.stdout).with_context(|| format!("output of `{}`", line(command)))
 }
@@ -70,10 +63,6 @@ fn missing(command: &Command) -> String {
 
 fn line(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
-    words.extend(
-        command
-            .get_args()
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
 }

@@ -92,7 +92,9 @@ fn perform(repo: &Repo, step: Step, total: &mut Total) -> Result<()> {
         Step::Doctest => doctest(repo, total),
         Step::Doc => command::run(
             cargo
-                .args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"])
+                // Module comments lead from file to file, private ones included, so those links are checked, too.
+                .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
+                .args(["--locked", "--quiet"])
                 .env("RUSTDOCFLAGS", "-D warnings"),
             "Mend the documentation that rustdoc names above.",
         ),
@@ -110,10 +112,7 @@ fn fmt(repo: &Repo) -> Result<()> {
         cargo
             .args(["fmt", "--all", "--check", "--manifest-path", manifest])
             .current_dir(&repo.root);
-        command::run(
-            &mut cargo,
-            &format!("Run `cargo fmt --all --manifest-path {manifest}`."),
-        )?;
+        command::run(&mut cargo, &format!("Run `cargo fmt --all --manifest-path {manifest}`."))?;
     }
     Ok(())
 }
@@ -125,14 +124,7 @@ fn nextest(repo: &Repo, total: &mut Total) -> Result<()> {
     let mut cargo = command::cargo();
     let outcome = command::run(
         cargo
-            .args([
-                "nextest",
-                "run",
-                "--workspace",
-                "--locked",
-                "--profile",
-                "gate",
-            ])
+            .args(["nextest", "run", "--workspace", "--locked", "--profile", "gate"])
             .current_dir(&repo.root),
         "The failing tests are named above; one alone runs with `cargo nextest run -p CRATE NAME`.",
     );
@@ -143,10 +135,7 @@ fn nextest(repo: &Repo, total: &mut Total) -> Result<()> {
         std::fs::read_to_string(&report).with_context(|| format!("reading {}", report.display()));
     match (outcome, text) {
         (outcome, Ok(text)) => {
-            add(
-                total,
-                junit_total(&text).context("nextest's JUnit report has no totals")?,
-            );
+            add(total, junit_total(&text).context("nextest's JUnit report has no totals")?);
             outcome
         }
         (Err(error), Err(_)) | (Ok(()), Err(error)) => Err(error),
@@ -155,9 +144,7 @@ fn nextest(repo: &Repo, total: &mut Total) -> Result<()> {
 
 fn doctest(repo: &Repo, total: &mut Total) -> Result<()> {
     let text = command::tee(
-        command::cargo()
-            .args(["test", "--doc", "--workspace", "--locked"])
-            .current_dir(&repo.root),
+        command::cargo().args(["test", "--doc", "--workspace", "--locked"]).current_dir(&repo.root),
         "The failing example is named above.",
     )?;
     add(total, doctest_total(&text));
@@ -170,15 +157,7 @@ fn deny(repo: &Repo) -> Result<()> {
     }
     command::run(
         command::cargo()
-            .args([
-                "deny",
-                "--log-level",
-                "error",
-                "check",
-                "bans",
-                "licenses",
-                "sources",
-            ])
+            .args(["deny", "--log-level", "error", "check", "bans", "licenses", "sources"])
             .current_dir(&repo.root),
         "deny.toml says what is allowed and why; CONTRIBUTING.md says how to change it.",
     )
@@ -193,18 +172,10 @@ fn add(total: &mut Total, more: Total) {
 fn junit_total(report: &str) -> Option<Total> {
     let tag = report.split("<testsuites").nth(1)?.split('>').next()?;
     let number = |name: &str| -> Option<u64> {
-        tag.split(&format!(" {name}=\""))
-            .nth(1)?
-            .split('"')
-            .next()?
-            .parse()
-            .ok()
+        tag.split(&format!(" {name}=\"")).nth(1)?.split('"').next()?.parse().ok()
     };
     let failed = number("failures")? + number("errors")?;
-    Some(Total {
-        passed: number("tests")?.saturating_sub(failed),
-        failed,
-    })
+    Some(Total { passed: number("tests")?.saturating_sub(failed), failed })
 }
 
 /// Totals of all `test result:` lines.
@@ -213,19 +184,9 @@ fn doctest_total(text: &str) -> Total {
     for line in text.lines().filter(|line| line.starts_with("test result:")) {
         let number = |word: &str| -> u64 {
             let before = line.split(&format!(" {word}")).next().unwrap_or_default();
-            before
-                .rsplit(' ')
-                .next()
-                .and_then(|n| n.parse().ok())
-                .unwrap_or_default()
+            before.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or_default()
         };
-        add(
-            &mut total,
-            Total {
-                passed: number("passed"),
-                failed: number("failed"),
-            },
-        );
+        add(&mut total, Total { passed: number("passed"), failed: number("failed") });
     }
     total
 }
@@ -246,22 +207,13 @@ fn print_total(total: Total) {
 }
 
 fn name(step: Step) -> String {
-    step.to_possible_value()
-        .map(|value| value.get_name().to_owned())
-        .unwrap_or_default()
+    step.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 fn title(step: Step) -> String {
     let value = step.to_possible_value();
-    let help = value
-        .as_ref()
-        .and_then(|value| value.get_help())
-        .map(ToString::to_string);
-    format!(
-        "{}: {}",
-        name(step),
-        help.unwrap_or_default().to_lowercase()
-    )
+    let help = value.as_ref().and_then(|value| value.get_help()).map(ToString::to_string);
+    format!("{}: {}", name(step), help.unwrap_or_default().to_lowercase())
 }
 
 #[cfg(test)]
@@ -272,13 +224,7 @@ mod tests {
     fn totals_of_nextest() {
         let check = |report: &str, expected| assert_eq!(junit_total(report), expected, "{report}");
         let head = "<?xml version=\"1.0\"?>\n<testsuites name=\"nextest-run\" tests=\"12\" failures=\"2\" errors=\"1\" uuid=\"x\">";
-        check(
-            head,
-            Some(Total {
-                passed: 9,
-                failed: 3,
-            }),
-        );
+        check(head, Some(Total { passed: 9, failed: 3 }));
         check("<testsuites name=\"x\">", None);
         check("", None);
     }
@@ -287,13 +233,7 @@ mod tests {
     fn totals_of_doctests() {
         let text = "running 3 tests\ntest result: ok. 3 passed; 0 failed; 1 ignored; finished in 0.1s\n\
                     test result: FAILED. 4 passed; 2 failed; 0 ignored\n";
-        assert_eq!(
-            doctest_total(text),
-            Total {
-                passed: 7,
-                failed: 2
-            }
-        );
+        assert_eq!(doctest_total(text), Total { passed: 7, failed: 2 });
         assert_eq!(doctest_total("nothing"), Total::default());
     }
 }

@@ -22,14 +22,7 @@ const HTTP: &[&str] = &["reqwest", "hyper", "ureq", "isahc", "surf", "axum", "to
 const RULES: &[Rule] = &[
     Rule {
         name: "event-spine",
-        must_not_reach: &[
-            "read-model",
-            "runtime-core",
-            "providers",
-            "conformance",
-            "cli",
-            "clap",
-        ],
+        must_not_reach: &["read-model", "runtime-core", "providers", "conformance", "cli", "clap"],
         reaches: "sled",
         why: "the log knows no projection, no vendor, no terminal",
     },
@@ -101,10 +94,7 @@ pub(crate) fn run(_repo: &Repo) -> Result<()> {
 
 /// What a tree says against a rule.
 fn judge(rule: &Rule, tree: &str) -> Vec<String> {
-    let names: Vec<_> = tree
-        .lines()
-        .filter_map(|line| line.split(' ').next())
-        .collect();
+    let names: Vec<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     let mut complaints: Vec<_> = rule
         .must_not_reach
         .iter()
@@ -126,19 +116,11 @@ mod tests {
 
     #[test]
     fn judges_a_tree() {
-        let rule = Rule {
-            name: "a",
-            must_not_reach: &["b", "c"],
-            reaches: "d",
-            why: "reasons",
-        };
+        let rule = Rule { name: "a", must_not_reach: &["b", "c"], reaches: "d", why: "reasons" };
         let check =
             |tree: &str, expected: &[&str]| assert_eq!(judge(&rule, tree), expected, "{tree}");
         check("a v1 (path)\nd v2\nbb v1\n", &[]);
-        check(
-            "a v1 (path)\nd v2\nb v1\n",
-            &["a reaches b, and must not: reasons"],
-        );
+        check("a v1 (path)\nd v2\nb v1\n", &["a reaches b, and must not: reasons"]);
         check("a v1\n", &["a does not reach d: its tree cannot be read"]);
         check("", &["a does not reach d: its tree cannot be read"]);
     }

@@ -82,8 +82,7 @@ fn pause(number: u32) -> Duration {
 fn can_run() -> Result<()> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let is_root = status.lines().any(|line| {
-        line.strip_prefix("Uid:")
-            .is_some_and(|ids| ids.split_whitespace().nth(1) == Some("0"))
+        line.strip_prefix("Uid:").is_some_and(|ids| ids.split_whitespace().nth(1) == Some("0"))
     });
     if !is_root {
         bail!("the power-loss test mounts file systems, so it needs root; it did not run");
@@ -121,11 +120,7 @@ fn one_run(bench: &Path, home: &Path, number: u32, sync: &str) -> Result<Outcome
     {
         let disk = Mount::of(&image, &home.join("disk"))?;
         // Every other run seals segments and writes the index all the time, the others hardly ever.
-        let segment_kib = if number.is_multiple_of(2) {
-            256
-        } else {
-            64 * 1024
-        };
+        let segment_kib = if number.is_multiple_of(2) { 256 } else { 64 * 1024 };
         let mut start = Command::new(bench);
         start.arg("write").arg("--dir").arg(disk.0.join("data"));
         start.args(["--sync", sync, "--segment-kib", &segment_kib.to_string()]);
@@ -133,12 +128,7 @@ fn one_run(bench: &Path, home: &Path, number: u32, sync: &str) -> Result<Outcome
         std::thread::sleep(pause(number));
         writer.stop()?;
         // The file, not the mounted files: what the device has, and nothing that only the cache has.
-        quiet(
-            Command::new("cp")
-                .arg("--sparse=always")
-                .arg(&image)
-                .arg(&copy),
-        )?;
+        quiet(Command::new("cp").arg("--sparse=always").arg(&image).arg(&copy))?;
         writer.end()?;
     }
     let disk = Mount::of(&copy, &home.join("recovered"))?;
@@ -153,11 +143,7 @@ fn one_run(bench: &Path, home: &Path, number: u32, sync: &str) -> Result<Outcome
         .context("starting the check")?;
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        text.lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("Error: ")
-            .to_owned()
+        text.lines().next().unwrap_or_default().trim_start_matches("Error: ").to_owned()
     };
     Ok(if check.status.success() {
         Outcome::Whole(text(&check.stdout))
@@ -172,12 +158,7 @@ struct Mount(PathBuf);
 impl Mount {
     fn of(image: &Path, point: &Path) -> Result<Self> {
         fs::create_dir_all(point)?;
-        quiet(
-            Command::new("mount")
-                .args(["-o", "loop"])
-                .arg(image)
-                .arg(point),
-        )?;
+        quiet(Command::new("mount").args(["-o", "loop"]).arg(image).arg(point))?;
         Ok(Self(point.to_owned()))
     }
 }

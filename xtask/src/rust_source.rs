@@ -87,16 +87,12 @@ impl<'ast> Visit<'ast> for Outline {
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         self.function(&item.attrs, &item.sig, item.span().end().line);
-        self.within(&item.attrs, |outline| {
-            visit::visit_impl_item_fn(outline, item)
-        });
+        self.within(&item.attrs, |outline| visit::visit_impl_item_fn(outline, item));
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
         self.function(&item.attrs, &item.sig, item.span().end().line);
-        self.within(&item.attrs, |outline| {
-            visit::visit_trait_item_fn(outline, item)
-        });
+        self.within(&item.attrs, |outline| visit::visit_trait_item_fn(outline, item));
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
@@ -118,8 +114,7 @@ impl<'ast> Visit<'ast> for Outline {
     fn visit_expr_match(&mut self, expression: &'ast syn::ExprMatch) {
         if expression.arms.iter().any(|arm| names_event(&arm.pat)) {
             let catch_alls = expression.arms.iter().filter(|arm| is_catch_all(&arm.pat));
-            self.event_wildcards
-                .extend(catch_alls.map(|arm| arm.span().start().line));
+            self.event_wildcards.extend(catch_alls.map(|arm| arm.span().start().line));
         }
         visit::visit_expr_match(self, expression);
     }
@@ -151,11 +146,7 @@ fn is_catch_all(pattern: &syn::Pat) -> bool {
 /// True for `#[test]`, `#[cfg(test)]` and attributes whose path ends in `test`.
 fn for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        let is_test = attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|s| s.ident == "test");
+        let is_test = attribute.path().segments.last().is_some_and(|s| s.ident == "test");
         let is_cfg_test = attribute.path().is_ident("cfg")
             && attribute
                 .parse_args::<syn::Path>()
@@ -236,11 +227,8 @@ mod tests {
             .map(|f| (f.name.as_str(), f.first, f.last, f.is_test))
             .collect();
         assert_eq!(functions, [("long", 3, 9, false), ("check", 14, 14, true)]);
-        let modules: Vec<_> = outline
-            .modules
-            .iter()
-            .map(|m| (m.name.as_str(), m.first, m.last, m.is_test))
-            .collect();
+        let modules: Vec<_> =
+            outline.modules.iter().map(|m| (m.name.as_str(), m.first, m.last, m.is_test)).collect();
         assert_eq!(modules, [("tests", 10, 16, true), ("inner", 12, 15, true)]);
         assert_eq!(outline.event_wildcards, [6]);
     }
@@ -253,10 +241,7 @@ mod tests {
         };
         check("Event::Tool(_) => {}\nother => {}", &[4]);
         check("Event::Tool(_) => {}\nEvent::Task(_) | _ => {}", &[4]);
-        check(
-            "Event::Tool(ToolEvent::Started(_)) => {}\n_ if x => {}",
-            &[4],
-        );
+        check("Event::Tool(ToolEvent::Started(_)) => {}\n_ if x => {}", &[4]);
         check("Event::Tool(_) | Event::Task(_) => {}", &[]);
         check("Some(RecordedEvent::A) => {}\n_ => {}", &[]);
         check("Body::Text => {}\n_ => {}", &[]);

@@ -22,9 +22,8 @@ pub(crate) fn run(repo: &Repo) -> Result<()> {
     let lock = repo
         .text("schema/ts/package-lock.json")
         .context("schema/ts/package-lock.json is missing")?;
-    let package = repo
-        .text("schema/ts/package.json")
-        .context("schema/ts/package.json is missing")?;
+    let package =
+        repo.text("schema/ts/package.json").context("schema/ts/package.json is missing")?;
     let stamp = home.join("installed.json");
     if std::fs::read_to_string(&stamp).ok().as_deref() != Some(lock) {
         std::fs::write(home.join("package.json"), package)?;

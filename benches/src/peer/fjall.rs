@@ -26,11 +26,7 @@ impl Fjall {
         let mut writes = self.db.batch().durability(durability);
         for append in batch {
             for (record, sequence) in append.records.iter().zip(append.first..) {
-                writes.insert(
-                    &self.events,
-                    key(append.session, sequence),
-                    record.encode()?,
-                );
+                writes.insert(&self.events, key(append.session, sequence), record.encode()?);
             }
         }
         Ok(writes.commit()?)
@@ -60,10 +56,7 @@ impl Peer for Fjall {
     }
 
     fn head(&mut self, session: u64) -> Result<u64> {
-        let last = self
-            .events
-            .range(key(session, 0)..key(session + 1, 0))
-            .next_back();
+        let last = self.events.range(key(session, 0)..key(session + 1, 0)).next_back();
         Ok(match last {
             Some(entry) => u64::from_be_bytes(entry.key()?[8..].try_into()?),
             None => 0,

@@ -114,14 +114,10 @@ mod tests {
             let append = |session, first, count: u64| Append {
                 session,
                 first,
-                records: (first..first + count)
-                    .map(|n| Record::tool_result(session, n))
-                    .collect(),
+                records: (first..first + count).map(|n| Record::tool_result(session, n)).collect(),
             };
             let mut store = name.open(dir.path()).unwrap();
-            store
-                .append(vec![append(1, 1, 3), append(2, 1, 1)])
-                .unwrap();
+            store.append(vec![append(1, 1, 3), append(2, 1, 1)]).unwrap();
             store.load(append(1, 4, 2)).unwrap();
             store.finish().unwrap();
             drop(store);

@@ -55,11 +55,7 @@ impl Peer for Sled {
     }
 
     fn head(&mut self, session: u64) -> Result<u64> {
-        let last = self
-            .db
-            .range(key(session, 0)..key(session + 1, 0))
-            .next_back()
-            .transpose()?;
+        let last = self.db.range(key(session, 0)..key(session + 1, 0)).next_back().transpose()?;
         Ok(match last {
             Some((key, _)) => u64::from_be_bytes(key[8..].try_into()?),
             None => 0,

@@ -26,9 +26,7 @@ struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> RecordedAt {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         RecordedAt(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 }
@@ -57,24 +55,13 @@ pub(crate) fn options(sync: SyncPolicy) -> LogOptions {
 impl Spine {
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         let log = EventLog::open(dir, options(SyncPolicy::Barrier))?;
-        Ok(Self {
-            log,
-            loading: false,
-            dir: dir.to_owned(),
-        })
+        Ok(Self { log, loading: false, dir: dir.to_owned() })
     }
 
     fn put(&self, append: Append) -> Result<()> {
-        let drafts = append
-            .records
-            .into_iter()
-            .map(crate::record::Record::draft)
-            .collect::<Result<_>>()?;
-        self.log.append(
-            &session_id(append.session)?,
-            Expected::Exact(append.first - 1),
-            drafts,
-        )?;
+        let drafts =
+            append.records.into_iter().map(crate::record::Record::draft).collect::<Result<_>>()?;
+        self.log.append(&session_id(append.session)?, Expected::Exact(append.first - 1), drafts)?;
         Ok(())
     }
 
@@ -105,10 +92,7 @@ impl Peer for Spine {
 
     fn read(&mut self, session: u64) -> Result<Seen> {
         let mut seen = Seen::default();
-        let mut events = self
-            .log
-            .reader()
-            .read(&session_id(session)?, .., ReadMode::Strict)?;
+        let mut events = self.log.reader().read(&session_id(session)?, .., ReadMode::Strict)?;
         while let Some(event) = events.next_event()? {
             seen.events += 1;
             seen.bytes += event.draft.payload.as_str().len() as u64;
@@ -117,10 +101,6 @@ impl Peer for Spine {
     }
 
     fn head(&mut self, session: u64) -> Result<u64> {
-        Ok(self
-            .log
-            .reader()
-            .head(&session_id(session)?)?
-            .map_or(0, |head| head.sequence))
+        Ok(self.log.reader().head(&session_id(session)?)?.map_or(0, |head| head.sequence))
     }
 }

@@ -55,8 +55,7 @@ impl Peer for Sqlite {
 
     fn finish(&mut self) -> Result<()> {
         self.db.pragma_update(None, "synchronous", "FULL")?;
-        self.db
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 

@@ -18,14 +18,9 @@ pub(super) struct Umadb {
 
 impl Umadb {
     pub(super) fn open(dir: &Path) -> Result<Self> {
-        let options = StorageOptions::default()
-            .db_path(dir)
-            .page_cache_max_mb(CACHE_MIB);
+        let options = StorageOptions::default().db_path(dir).page_cache_max_mb(CACHE_MIB);
         let mvcc = Arc::new(Mvcc::new(false, options)?);
-        Ok(Self {
-            store: UmaDb::from_arc(Arc::clone(&mvcc)),
-            mvcc,
-        })
+        Ok(Self { store: UmaDb::from_arc(Arc::clone(&mvcc)), mvcc })
     }
 
     fn of(session: u64) -> DcbQuery {
@@ -66,10 +61,7 @@ impl Peer for Umadb {
 
     fn read(&mut self, session: u64) -> Result<Seen> {
         let mut seen = Seen::default();
-        for event in self
-            .store
-            .read(Some(Self::of(session)), None, false, None)?
-        {
+        for event in self.store.read(Some(Self::of(session)), None, false, None)? {
             seen.events += 1;
             seen.bytes += Record::decode(&event?.event.data)?.payload.len() as u64;
         }
@@ -78,11 +70,8 @@ impl Peer for Umadb {
 
     /// It numbers events over all sessions, so a session's own number is how many it has.
     fn head(&mut self, session: u64) -> Result<u64> {
-        let newest = self
-            .store
-            .read(Some(Self::of(session)), None, true, Some(1))?
-            .next()
-            .transpose()?;
+        let newest =
+            self.store.read(Some(Self::of(session)), None, true, Some(1))?.next().transpose()?;
         Ok(match newest {
             Some(event) => {
                 u64::from_str_radix(&Record::decode(&event.event.data)?.event_id[12..], 16)?

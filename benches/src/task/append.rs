@@ -16,11 +16,7 @@ use crate::record::{Append, Record, session_id};
 const BATCH: u64 = 1000;
 
 fn one(session: u64, sequence: u64) -> Append {
-    Append {
-        session,
-        first: sequence,
-        records: vec![Record::tool_result(session, sequence)],
-    }
+    Append { session, first: sequence, records: vec![Record::tool_result(session, sequence)] }
 }
 
 /// One writer, one fact per append, on disk before the next.
@@ -47,9 +43,7 @@ pub(super) fn batches(name: Name, dir: &Path, time: Duration) -> Result<Numbers>
     let batch = |first| Append {
         session: 1,
         first,
-        records: (first..first + BATCH)
-            .map(|n| Record::tool_result(1, n))
-            .collect(),
+        records: (first..first + BATCH).map(|n| Record::tool_result(1, n)).collect(),
     };
     store.append(vec![batch(1)])?;
     let mut next = 1 + BATCH;
@@ -69,16 +63,8 @@ pub(super) fn writers(name: Name, dir: &Path, time: Duration, count: u64) -> Res
     if name == Name::Spine {
         let log = Spine::open(dir)?.log;
         let append = move |append: Append| -> Result<()> {
-            let drafts = append
-                .records
-                .into_iter()
-                .map(Record::draft)
-                .collect::<Result<_>>()?;
-            log.append(
-                &session_id(append.session)?,
-                Expected::Exact(append.first - 1),
-                drafts,
-            )?;
+            let drafts = append.records.into_iter().map(Record::draft).collect::<Result<_>>()?;
+            log.append(&session_id(append.session)?, Expected::Exact(append.first - 1), drafts)?;
             Ok(())
         };
         return run_writers(time, count, |_| append.clone());
@@ -95,9 +81,7 @@ pub(super) fn writers(name: Name, dir: &Path, time: Duration, count: u64) -> Res
         }
     });
     drop(sender);
-    committer
-        .join()
-        .map_err(|_| anyhow!("the committing thread panicked"))??;
+    committer.join().map_err(|_| anyhow!("the committing thread panicked"))??;
     numbers
 }
 
@@ -148,9 +132,7 @@ where
     let done = total.load(Ordering::Relaxed);
     let mut latencies = Latencies::default();
     for thread in threads {
-        latencies
-            .0
-            .extend(thread.join().map_err(|_| anyhow!("a writer panicked"))??.0);
+        latencies.0.extend(thread.join().map_err(|_| anyhow!("a writer panicked"))??.0);
     }
     let mut numbers = rate(done, took);
     latencies.put_into(&mut numbers);

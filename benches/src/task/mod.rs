@@ -110,8 +110,7 @@ struct Latencies(Vec<u64>);
 
 impl Latencies {
     fn add(&mut self, time: Duration) {
-        self.0
-            .push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.0.push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// `p50_us` and `p99_us`.

@@ -47,9 +47,7 @@ pub(super) fn follow(dir: &Path, time: Duration) -> Result<Numbers> {
         // A burst would measure the queue, not the way.
         std::thread::sleep(Duration::from_micros(200));
     }
-    thread
-        .join()
-        .map_err(|_| anyhow!("the follower panicked"))??;
+    thread.join().map_err(|_| anyhow!("the follower panicked"))??;
     let mut latencies = Latencies::default();
     for (sequence, at) in receiver {
         let acked = acknowledged
@@ -57,10 +55,7 @@ pub(super) fn follow(dir: &Path, time: Duration) -> Result<Numbers> {
             .context("an event that nobody wrote")?;
         latencies.add(at.saturating_duration_since(*acked));
     }
-    ensure!(
-        latencies.0.len() == acknowledged.len(),
-        "the follower missed events"
-    );
+    ensure!(latencies.0.len() == acknowledged.len(), "the follower missed events");
     let mut numbers = Numbers::new();
     latencies.put_into(&mut numbers);
     Ok(numbers)
@@ -95,10 +90,7 @@ pub(super) fn open_session(dir: &Path) -> Result<Numbers> {
     let view = Engine::open(&log).view(&session_id(1)?)?;
     let took = begun.elapsed();
     ensure!(view.at.sequence > 0, "the view is empty");
-    Ok(Numbers::from([(
-        "view_ms".into(),
-        took.as_secs_f64() * 1000.0,
-    )]))
+    Ok(Numbers::from([("view_ms".into(), took.as_secs_f64() * 1000.0)]))
 }
 
 /// Writes a session and builds all its views from the log: once everything, once the fold alone.

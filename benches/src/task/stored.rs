@@ -27,9 +27,8 @@ pub(super) fn load(name: Name, dir: &Path, events: u64) -> Result<Numbers> {
     let mut bytes = 0;
     let mut done = 0;
     let mut long = 0;
-    let mut short: Vec<(u64, u64)> = (0..OPEN_SESSIONS)
-        .map(|n| (LONG_SESSION + 1 + n, 0))
-        .collect();
+    let mut short: Vec<(u64, u64)> =
+        (0..OPEN_SESSIONS).map(|n| (LONG_SESSION + 1 + n, 0)).collect();
     let mut next_session = LONG_SESSION + 1 + OPEN_SESSIONS;
     let begun = Instant::now();
     while done < events {
@@ -56,10 +55,7 @@ pub(super) fn load(name: Name, dir: &Path, events: u64) -> Result<Numbers> {
     drop(store);
     let mut numbers = rate(done, finished);
     numbers.insert("unsynced_per_s".into(), done as f64 / loaded.as_secs_f64());
-    numbers.insert(
-        "disk_per_byte".into(),
-        machine::disk_bytes(dir)? as f64 / bytes as f64,
-    );
+    numbers.insert("disk_per_byte".into(), machine::disk_bytes(dir)? as f64 / bytes as f64);
     numbers.insert("sessions".into(), (next_session - LONG_SESSION) as f64);
     Ok(numbers)
 }
@@ -71,17 +67,12 @@ fn put(
     count: u64,
     bytes: &mut u64,
 ) -> Result<()> {
-    let records: Vec<_> = (*sequence + 1..=*sequence + count)
-        .map(|n| Record::tool_result(session, n))
-        .collect();
+    let records: Vec<_> =
+        (*sequence + 1..=*sequence + count).map(|n| Record::tool_result(session, n)).collect();
     for record in &records {
         *bytes += record.encode()?.len() as u64;
     }
-    store.load(Append {
-        session,
-        first: *sequence + 1,
-        records,
-    })?;
+    store.load(Append { session, first: *sequence + 1, records })?;
     *sequence += count;
     Ok(())
 }
@@ -106,19 +97,13 @@ pub(super) fn read(name: Name, dir: &Path) -> Result<Numbers> {
     let begun = Instant::now();
     let first = store.read(LONG_SESSION)?;
     let first_time = begun.elapsed();
-    ensure!(
-        first.events > 0 && first.bytes > 0,
-        "the long session is not there"
-    );
+    ensure!(first.events > 0 && first.bytes > 0, "the long session is not there");
     let begun = Instant::now();
     for _ in 0..3 {
         ensure!(store.read(LONG_SESSION)? == first, "two reads differ");
     }
     let mut numbers = rate(3 * first.events, begun.elapsed());
-    numbers.insert(
-        "first_per_s".into(),
-        first.events as f64 / first_time.as_secs_f64(),
-    );
+    numbers.insert("first_per_s".into(), first.events as f64 / first_time.as_secs_f64());
     Ok(numbers)
 }
 
@@ -129,14 +114,9 @@ pub(super) fn kill(name: Name, dir: &Path) -> Result<Numbers> {
     let mut sequence = store.head(session)?;
     let begun = Instant::now();
     while begun.elapsed().as_millis() < 500 {
-        let records = (sequence + 1..=sequence + 16)
-            .map(|n| Record::tool_result(session, n))
-            .collect();
-        store.append(vec![Append {
-            session,
-            first: sequence + 1,
-            records,
-        }])?;
+        let records =
+            (sequence + 1..=sequence + 16).map(|n| Record::tool_result(session, n)).collect();
+        store.append(vec![Append { session, first: sequence + 1, records }])?;
         sequence += 16;
     }
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;

@@ -30,16 +30,12 @@ pub(crate) fn of(reader: &LogReader, session: &SessionId) -> Result<Brief, Failu
             brief.source =
                 Some(origin.map_or_else(|| event.draft.runtime_id.to_string(), |o| o.system));
         }
-        brief.started = brief
-            .started
-            .or_else(|| event.draft.timestamp.micros().map(RecordedAt));
+        brief.started = brief.started.or_else(|| event.draft.timestamp.micros().map(RecordedAt));
         if let Event::Lifecycle(LifecycleEvent::TurnSubmitted(input)) = event.event()
             && matches!(input.role, None | Some(Role::User))
         {
             let parts = input.parts.into_iter().filter_map(|part| part.text);
-            brief.title = input
-                .text
-                .or_else(|| parts.reduce(|all, part| format!("{all} {part}")));
+            brief.title = input.text.or_else(|| parts.reduce(|all, part| format!("{all} {part}")));
             if brief.title.is_some() {
                 break;
             }

@@ -45,8 +45,7 @@ pub(crate) fn write_atomically(
 #[cfg(unix)]
 fn allow_reading(file: &NamedTempFile) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    file.as_file()
-        .set_permissions(std::fs::Permissions::from_mode(0o644))
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]

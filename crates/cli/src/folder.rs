@@ -19,14 +19,8 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Segments,
-        Self::Contents,
-        Self::Blobs,
-        Self::Index,
-        Self::Torn,
-        Self::Other,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Segments, Self::Contents, Self::Blobs, Self::Index, Self::Torn, Self::Other];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -52,10 +46,7 @@ impl Part {
     }
 
     fn of(path: &Path) -> Self {
-        let top = path
-            .components()
-            .next()
-            .map(|c| c.as_os_str().to_string_lossy().into_owned());
+        let top = path.components().next().map(|c| c.as_os_str().to_string_lossy().into_owned());
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
         match (top.as_deref(), extension.as_deref()) {
             (Some("journal"), Some("seg")) => Self::Segments,
@@ -68,10 +59,7 @@ impl Part {
     }
 
     fn place(self) -> usize {
-        Self::ALL
-            .iter()
-            .position(|part| *part == self)
-            .unwrap_or_default()
+        Self::ALL.iter().position(|part| *part == self).unwrap_or_default()
     }
 }
 

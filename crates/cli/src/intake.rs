@@ -67,19 +67,11 @@ impl Plan {
     }
 
     fn pipeline(&self, source: &Source, raw: Option<String>) -> Pipeline {
-        Pipeline::new(
-            self.format,
-            Framing::detect(&source.head),
-            self.context(source, raw),
-        )
+        Pipeline::new(self.format, Framing::detect(&source.head), self.context(source, raw))
     }
 
     fn end(&self) -> EndOfInput {
-        if self.paused {
-            EndOfInput::Paused
-        } else {
-            EndOfInput::Closed
-        }
+        if self.paused { EndOfInput::Paused } else { EndOfInput::Closed }
     }
 
     /// Turns a recording into drafts, piece by piece.
@@ -115,11 +107,7 @@ impl Plan {
                 validate(std::slice::from_ref(&made.draft))
                     .map_err(|e| invalid(&name, &made.draft, &e))?;
             }
-            if let Some(fault) = batch
-                .faults
-                .iter()
-                .find(|fault| !self.lenient && refused(fault))
-            {
+            if let Some(fault) = batch.faults.iter().find(|fault| !self.lenient && refused(fault)) {
                 return Err(refuse(&name, fault));
             }
             last = batch.drafts.into_iter().next_back().or(last.take());
@@ -127,10 +115,9 @@ impl Plan {
         })?;
         match last {
             Some(last) => Ok(Checked { last }),
-            None => Err(Failure::input(format!(
-                "{name} holds no event in the format {}",
-                self.format
-            ))),
+            None => {
+                Err(Failure::input(format!("{name} holds no event in the format {}", self.format)))
+            }
         }
     }
 
@@ -145,11 +132,8 @@ impl Plan {
         // Events in their own form are kept word for word; what others wrote is kept beside what was made of it.
         let foreign = self.format != Format::RuntimeEvent;
         let mut pipeline = self.pipeline(source, foreign.then(|| raw::name(source)));
-        let known_inputs = if foreign {
-            self.recall(source, log, &mut pipeline)?
-        } else {
-            HashSet::new()
-        };
+        let known_inputs =
+            if foreign { self.recall(source, log, &mut pipeline)? } else { HashSet::new() };
         let mut keeper = foreign.then(|| raw::Keeper::new(source, log.blobs(), log.masker()));
         let mut writer = Writer::new(log, &source.name, self.batch);
         source.for_each_piece(|piece| {
@@ -203,22 +187,14 @@ pub(crate) struct Checked {
 
 /// A draft that the log would refuse, with the frame that it came from when the adapter says so.
 fn invalid(name: &str, draft: &EventDraft, error: &AppendError) -> Failure {
-    let frame = draft
-        .refs
-        .to_vec()
-        .into_iter()
-        .find_map(|r| r.origin)
-        .map(|origin| origin.frame);
+    let frame = draft.refs.to_vec().into_iter().find_map(|r| r.origin).map(|origin| origin.frame);
     let place = frame
         .filter(|frame| *frame > 0)
         .map_or_else(String::new, |frame| format!(", event {frame} of it"));
     let what = match error {
-        AppendError::Invalid {
-            event_id,
-            event_type,
-            defect,
-            ..
-        } => format!("{event_type} {event_id}: {defect}"),
+        AppendError::Invalid { event_id, event_type, defect, .. } => {
+            format!("{event_type} {event_id}: {defect}")
+        }
         other => other.to_string(),
     };
     Failure::input(format!(

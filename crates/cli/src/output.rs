@@ -36,9 +36,7 @@ pub(crate) struct Paint {
 
 impl Paint {
     fn for_stream(choice: ColorChoice) -> Self {
-        Self {
-            colours: !matches!(choice, ColorChoice::Never),
-        }
+        Self { colours: !matches!(choice, ColorChoice::Never) }
     }
 
     /// For messages on stderr.
@@ -48,11 +46,7 @@ impl Paint {
 
     /// `text` in `style`.
     pub(crate) fn paint(self, style: Style, text: impl Display) -> String {
-        if self.colours {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_string()
-        }
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 }
 
@@ -111,12 +105,8 @@ impl Out {
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
             .set_truncation_indicator("…");
-        let mut head = Row::from(
-            columns
-                .iter()
-                .map(|c| self.paint(DIM, c.name))
-                .collect::<Vec<_>>(),
-        );
+        let mut head =
+            Row::from(columns.iter().map(|c| self.paint(DIM, c.name)).collect::<Vec<_>>());
         head.max_height(1);
         table.set_header(head);
         for cells in rows {

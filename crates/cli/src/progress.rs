@@ -40,11 +40,7 @@ impl Progress {
             bar.set_style(style.progress_chars("━╸ "));
         }
         bar.set_message(what);
-        Self {
-            bar,
-            started: Instant::now(),
-            waiting: !quiet && io::stderr().is_terminal(),
-        }
+        Self { bar, started: Instant::now(), waiting: !quiet && io::stderr().is_terminal() }
     }
 
     /// So much more is done.

@@ -30,11 +30,7 @@ pub(crate) const TITLE: &str = "raw input";
 
 /// What facts call the input that they come from.
 pub(crate) fn name(source: &Source) -> String {
-    let first = source
-        .head
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let first = source.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let hash = blake3::hash(first).to_hex();
     format!("{NAME}{}", hash.get(..16).unwrap_or(&hash))
 }
@@ -99,11 +95,7 @@ impl<'a> Keeper<'a> {
         }
         self.line.clear();
         self.left_out = 0;
-        if self.piece.len() >= PIECE {
-            self.close_piece()
-        } else {
-            Ok(())
-        }
+        if self.piece.len() >= PIECE { self.close_piece() } else { Ok(()) }
     }
 
     fn close_piece(&mut self) -> Result<(), Failure> {
@@ -132,18 +124,11 @@ impl<'a> Keeper<'a> {
         if !self.piece.is_empty() {
             self.close_piece()?;
         }
-        let SessionDraft {
-            session_id,
-            draft: last,
-        } = last;
+        let SessionDraft { session_id, draft: last } = last;
         let pieces: Vec<&str> = self.refs.iter().map(|piece| piece.id.as_str()).collect();
         let scope = Scope {
             thread_id: last.scope.thread_id,
-            evidence_id: Some(EvidenceId::derived(&[
-                KEY,
-                session_id.as_str(),
-                &self.owner,
-            ])),
+            evidence_id: Some(EvidenceId::derived(&[KEY, session_id.as_str(), &self.owner])),
             ..Scope::default()
         };
         let payload = EvidenceChanged {
@@ -166,9 +151,9 @@ impl<'a> Keeper<'a> {
 /// True for a fact that [`Keeper::finish`] made.
 pub(crate) fn is_input(draft: &EventDraft) -> bool {
     draft.event_type.name() == "evidence.changed"
-        && draft.refs.to_vec().iter().any(|r| {
-            r.owner
-                .as_deref()
-                .is_some_and(|owner| owner.starts_with(NAME))
-        })
+        && draft
+            .refs
+            .to_vec()
+            .iter()
+            .any(|r| r.owner.as_deref().is_some_and(|owner| owner.starts_with(NAME)))
 }

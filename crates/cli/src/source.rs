@@ -52,10 +52,7 @@ impl Source {
             // A pipe or a device gives its bytes once only.
             return Self::spooled(name, file, clock);
         }
-        let modified = meta
-            .modified()
-            .ok()
-            .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let time = modified.and_then(|since| i64::try_from(since.as_micros()).ok());
         Self::new(
             name,
@@ -71,12 +68,7 @@ impl Source {
         bytes: &'static [u8],
         time: RecordedAt,
     ) -> Result<Self, Failure> {
-        Self::new(
-            name.to_owned(),
-            Content::Bundled(bytes),
-            bytes.len() as u64,
-            time,
-        )
+        Self::new(name.to_owned(), Content::Bundled(bytes), bytes.len() as u64, time)
     }
 
     fn stdin(clock: &dyn Clock) -> Result<Self, Failure> {
@@ -85,10 +77,7 @@ impl Source {
 
     fn spooled(name: String, mut from: impl Read, clock: &dyn Clock) -> Result<Self, Failure> {
         let failed = |e: io::Error| {
-            Failure::input(format!(
-                "cannot set {name} aside to read it: {}",
-                reason(&e)
-            ))
+            Failure::input(format!("cannot set {name} aside to read it: {}", reason(&e)))
         };
         // Unlinked at once: nothing is left behind, whatever happens.
         let mut spool = tempfile::tempfile().map_err(failed)?;
@@ -116,18 +105,10 @@ impl Source {
     }
 
     fn new(name: String, content: Content, size: u64, time: RecordedAt) -> Result<Self, Failure> {
-        let mut source = Self {
-            name,
-            head: Vec::new(),
-            size,
-            time,
-            content,
-        };
+        let mut source = Self { name, head: Vec::new(), size, time, content };
         let mut head = Vec::new();
         let wanted = providers::stream::Format::HEAD as u64;
-        let read = source
-            .reader()
-            .and_then(|from| from.take(wanted).read_to_end(&mut head));
+        let read = source.reader().and_then(|from| from.take(wanted).read_to_end(&mut head));
         read.map_err(|e| source.unreadable(&e))?;
         if head.is_empty() {
             return Err(Failure::input(format!(
@@ -235,10 +216,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => {
             let text = error.to_string();
-            text.split(" (os error")
-                .next()
-                .unwrap_or(&text)
-                .to_lowercase()
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
         }
     }
 }
@@ -246,8 +224,5 @@ pub(crate) fn reason(error: &io::Error) -> String {
 /// Whoever types a folder or an extension means a file, also one that is not there.
 pub(crate) fn is_file_name(path: &Path) -> bool {
     let known = ["json", "jsonl", "ndjson", "sse", "txt", "log"];
-    path.components().count() > 1
-        || path
-            .extension()
-            .is_some_and(|e| known.iter().any(|k| e == *k))
+    path.components().count() > 1 || path.extension().is_some_and(|e| known.iter().any(|k| e == *k))
 }

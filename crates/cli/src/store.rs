@@ -51,11 +51,8 @@ pub(crate) fn find(reader: &LogReader, typed: &str) -> Result<SessionSummary, Fa
             )))
         }
         [first, second, rest @ ..] => {
-            let more = if rest.is_empty() {
-                String::new()
-            } else {
-                format!(" and {} more", rest.len())
-            };
+            let more =
+                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             let (first, second) = (&first.session_id, &second.session_id);
             Err(Failure::input(format!(
                 "`{typed}` could be `{first}`, `{second}`{more}; type more of it"
@@ -68,7 +65,5 @@ pub(crate) fn find(reader: &LogReader, typed: &str) -> Result<SessionSummary, Fa
 fn abbreviates(typed: &str, id: &SessionId) -> bool {
     let id = id.as_str();
     id.starts_with(typed)
-        || id
-            .strip_prefix(SessionId::PREFIX)
-            .is_some_and(|bare| bare.starts_with(typed))
+        || id.strip_prefix(SessionId::PREFIX).is_some_and(|bare| bare.starts_with(typed))
 }

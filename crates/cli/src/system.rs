@@ -12,10 +12,7 @@ use crate::failure::Failure;
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this is the system clock that the binary builds"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "this is the system clock that the binary builds")]
     fn now(&self) -> RecordedAt {
         let now = SystemTime::now();
         let micros = match now.duration_since(UNIX_EPOCH) {
@@ -39,20 +36,14 @@ impl SystemEntropy {
         let mut key = [0; 32];
         getrandom::fill(&mut key)
             .map_err(|e| Failure::input(format!("the system gives no randomness: {e}")))?;
-        Ok(Self {
-            key,
-            drawn: AtomicU64::new(0),
-        })
+        Ok(Self { key, drawn: AtomicU64::new(0) })
     }
 }
 
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
-        blake3::Hasher::new_keyed(&self.key)
-            .update(&draw.to_le_bytes())
-            .finalize_xof()
-            .fill(bytes);
+        blake3::Hasher::new_keyed(&self.key).update(&draw.to_le_bytes()).finalize_xof().fill(bytes);
     }
 }
 

@@ -51,13 +51,7 @@ pub(crate) struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Writes what comes of the recording `name` to a log, `batch` facts at a time.
     pub(crate) fn new(log: &'a EventLog, name: &str, batch: usize) -> Self {
-        Self {
-            log,
-            name: name.to_owned(),
-            taken: Taken::default(),
-            batch,
-            waiting: Vec::new(),
-        }
+        Self { log, name: name.to_owned(), taken: Taken::default(), batch, waiting: Vec::new() }
     }
 
     /// Stores what waits, and says what became of all of it.
@@ -84,10 +78,8 @@ impl<'a> Writer<'a> {
             self.tally(&session)?.already += batch.known as u64;
         }
         for made in batch.drafts {
-            let other = self
-                .waiting
-                .first()
-                .is_some_and(|first| first.session_id != made.session_id);
+            let other =
+                self.waiting.first().is_some_and(|first| first.session_id != made.session_id);
             if other || self.waiting.len() >= self.batch {
                 self.flush()?;
             }
@@ -106,11 +98,7 @@ impl<'a> Writer<'a> {
             self.tally(&made.session_id)?.already += 1;
             return Ok(());
         }
-        if self
-            .waiting
-            .first()
-            .is_some_and(|first| first.session_id != made.session_id)
-        {
+        if self.waiting.first().is_some_and(|first| first.session_id != made.session_id) {
             self.flush()?;
         }
         self.waiting.push(made);
@@ -129,19 +117,16 @@ impl<'a> Writer<'a> {
             .iter()
             .map(|draft| draft.event_type.descriptor().map(|row| row.family))
             .collect();
-        let receipt = self
-            .log
-            .append(&session, Expected::Any, drafts)
-            .map_err(|e| {
-                let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
-                let sentence = sentence(&e);
-                let before = if stored == 0 {
-                    String::new()
-                } else {
-                    format!(" ({} before it were stored)", counted(stored, "event"))
-                };
-                Failure::input(format!("{}: {sentence}{before}", self.name))
-            })?;
+        let receipt = self.log.append(&session, Expected::Any, drafts).map_err(|e| {
+            let stored: u64 = self.taken.sessions.iter().map(Tally::added).sum();
+            let sentence = sentence(&e);
+            let before = if stored == 0 {
+                String::new()
+            } else {
+                format!(" ({} before it were stored)", counted(stored, "event"))
+            };
+            Failure::input(format!("{}: {sentence}{before}", self.name))
+        })?;
         let tally = self.tally(&session)?;
         for (sequence, family) in receipt.sequences.iter().zip(families) {
             if *sequence > before {
@@ -156,11 +141,7 @@ impl<'a> Writer<'a> {
     }
 
     fn tally(&mut self, session: &SessionId) -> Result<&mut Tally, Failure> {
-        let known = self
-            .taken
-            .sessions
-            .iter()
-            .position(|tally| tally.session_id == *session);
+        let known = self.taken.sessions.iter().position(|tally| tally.session_id == *session);
         let at = match known {
             Some(at) => at,
             None => {

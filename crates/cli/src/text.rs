@@ -107,16 +107,8 @@ pub(crate) fn near<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) ->
         .filter(|(likeness, _)| *likeness >= 0.6)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let names: Vec<_> = scored
-        .iter()
-        .take(3)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!("did you mean {}? ", names.join(" or "))
-    }
+    let names: Vec<_> = scored.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("did you mean {}? ", names.join(" or ")) }
 }
 
 /// `text` wrapped to `width` columns, each line behind `indent`. Line breaks and the indentation of code are kept; control
@@ -131,21 +123,13 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
             continue;
         }
         let lead = " ".repeat(columns(&line) - columns(body));
-        let lead = if columns(&lead) > width / 2 {
-            String::new()
-        } else {
-            lead
-        };
+        let lead = if columns(&lead) > width / 2 { String::new() } else { lead };
         let options = textwrap::Options::new(width)
             .initial_indent(indent)
             .subsequent_indent(indent)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        lines.extend(
-            textwrap::wrap(&format!("{lead}{body}"), options)
-                .into_iter()
-                .map(Into::into),
-        );
+        lines.extend(textwrap::wrap(&format!("{lead}{body}"), options).into_iter().map(Into::into));
     }
     lines
 }
@@ -155,9 +139,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
-    text.replace('\t', "    ")
-        .replace(char::is_control, "")
-        .into()
+    text.replace('\t', "    ").replace(char::is_control, "").into()
 }
 
 #[cfg(test)]
@@ -196,28 +178,16 @@ mod tests {
     #[test]
     fn hints_name_what_is_near_and_nothing_else() {
         let known = ["sess_01ABC", "thread-7", "other"];
-        assert_eq!(
-            near("sess_01ABD", known.into_iter()),
-            "did you mean `sess_01ABC`? "
-        );
-        assert_eq!(
-            near("thread", known.into_iter()),
-            "did you mean `thread-7`? "
-        );
+        assert_eq!(near("sess_01ABD", known.into_iter()), "did you mean `sess_01ABC`? ");
+        assert_eq!(near("thread", known.into_iter()), "did you mean `thread-7`? ");
         assert_eq!(near("xyzzy", known.into_iter()), "");
         assert_eq!(near("", known.into_iter()), "");
     }
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(count),
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [0, 1023, 1024, 1_500_000].map(bytes),
-            ["0 B", "1023 B", "1.0 KiB", "1.4 MiB"]
-        );
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1023, 1024, 1_500_000].map(bytes), ["0 B", "1023 B", "1.0 KiB", "1.4 MiB"]);
         assert_eq!([1, 2].map(|n| counted(n, "event")), ["1 event", "2 events"]);
         assert_eq!([0, 1].map(|n| counted(n, "body")), ["0 bodies", "1 body"]);
         assert_eq!(counted(2, "hash"), "2 hashes");

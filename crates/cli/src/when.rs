@@ -54,11 +54,7 @@ pub(crate) fn local_exact(at: RecordedAt) -> String {
 fn format(at: RecordedAt, pattern: &str) -> String {
     Timestamp::from_microsecond(at.0).map_or_else(
         |_| at.to_string(),
-        |at| {
-            at.to_zoned_datetime(TimeZone::system())
-                .strftime(pattern)
-                .to_string()
-        },
+        |at| at.to_zoned_datetime(TimeZone::system()).strftime(pattern).to_string(),
     )
 }
 

@@ -5,9 +5,7 @@
 use conformance::{Options, check_lines};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args()
-        .nth(1)
-        .ok_or("name a file of RuntimeEvents")?;
+    let path = std::env::args().nth(1).ok_or("name a file of RuntimeEvents")?;
     let file = std::io::BufReader::new(std::fs::File::open(path)?);
     let report = check_lines(file, Options::default())?;
     std::io::Write::write_all(&mut std::io::stdout(), report.to_string().as_bytes())?;

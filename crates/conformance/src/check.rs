@@ -30,11 +30,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            whole: false,
-            foreign: false,
-            keep: 10_000,
-        }
+        Self { whole: false, foreign: false, keep: 10_000 }
     }
 }
 
@@ -51,10 +47,7 @@ impl Checker {
     /// Starts.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self {
-            options,
-            ..Self::default()
-        }
+        Self { options, ..Self::default() }
     }
 
     /// Judges a line of a file: the text of one event. Lines of several sessions may mix.
@@ -68,10 +61,7 @@ impl Checker {
                 .as_ref()
                 .filter(|subject| subject.has_id)
                 .map(|subject| subject.event.draft.event_id.as_str().to_owned()),
-            sequence: reading
-                .subject
-                .as_ref()
-                .and_then(|subject| subject.event.sequence),
+            sequence: reading.subject.as_ref().and_then(|subject| subject.event.sequence),
         };
         self.report.counts.lines += 1;
         let session = reading.subject.as_ref().map(|s| s.event.session_id.clone());
@@ -83,22 +73,9 @@ impl Checker {
     /// Judges a line that is no text.
     pub fn unreadable(&mut self, number: u64, why: &str) {
         self.report.counts.lines += 1;
-        let faults = vec![Fault {
-            path: String::new(),
-            message: why.to_owned(),
-        }];
-        let place = Place {
-            line: Some(number),
-            ..Place::default()
-        };
-        self.judge(
-            "",
-            &place,
-            &Reading {
-                faults,
-                subject: None,
-            },
-        );
+        let faults = vec![Fault { path: String::new(), message: why.to_owned() }];
+        let place = Place { line: Some(number), ..Place::default() };
+        self.judge("", &place, &Reading { faults, subject: None });
     }
 
     /// Judges the next event of a log's session. All recorded events given to one checker count as one stream, since
@@ -127,18 +104,11 @@ impl Checker {
     fn sound(&mut self, stream: &str, event: WireEvent) {
         let place = Place {
             line: None,
-            frame: if event.sequence.is_none() {
-                frame(&event.draft)
-            } else {
-                None
-            },
+            frame: if event.sequence.is_none() { frame(&event.draft) } else { None },
             event_id: Some(event.draft.event_id.as_str().to_owned()),
             sequence: event.sequence,
         };
-        let reading = Reading {
-            faults: Vec::new(),
-            subject: Some(Subject::sound(event)),
-        };
+        let reading = Reading { faults: Vec::new(), subject: Some(Subject::sound(event)) };
         self.judge(stream, &place, &reading);
     }
 
@@ -147,11 +117,7 @@ impl Checker {
         for rule in RULES {
             rule.envelope(
                 &reading.faults,
-                &mut Out {
-                    info: rule.info(),
-                    place,
-                    found: &mut found,
-                },
+                &mut Out { info: rule.info(), place, found: &mut found },
             );
         }
         if let Some(subject) = &reading.subject {
@@ -162,18 +128,9 @@ impl Checker {
             if let Some(stream) = self.streams.get_mut(key) {
                 let print = Print::of(subject);
                 let identity = stream.identity(print);
-                let look = Look {
-                    subject,
-                    identity,
-                    stream,
-                    options: &self.options,
-                };
+                let look = Look { subject, identity, stream, options: &self.options };
                 for rule in RULES {
-                    let mut out = Out {
-                        info: rule.info(),
-                        place,
-                        found: &mut found,
-                    };
+                    let mut out = Out { info: rule.info(), place, found: &mut found };
                     match identity {
                         Identity::Repeat => rule.repeat(&look, &mut out),
                         Identity::New | Identity::SecondPlace | Identity::OtherContent => {
@@ -202,16 +159,9 @@ impl Checker {
             self.report.counts.add(stream.totals);
             if self.options.whole {
                 let mut found = Vec::new();
-                let place = Place {
-                    sequence: stream.last_sequence,
-                    ..Place::default()
-                };
+                let place = Place { sequence: stream.last_sequence, ..Place::default() };
                 for rule in RULES {
-                    let mut out = Out {
-                        info: rule.info(),
-                        place: &place,
-                        found: &mut found,
-                    };
+                    let mut out = Out { info: rule.info(), place: &place, found: &mut found };
                     rule.end(&stream, &mut out);
                 }
                 self.report.take(found, self.options.keep);
@@ -224,11 +174,7 @@ impl Checker {
 
 /// The input frame that an adapter made a fact from.
 fn frame(draft: &EventDraft) -> Option<u64> {
-    let origins = draft
-        .refs
-        .to_vec()
-        .into_iter()
-        .filter_map(|reference| reference.origin);
+    let origins = draft.refs.to_vec().into_iter().filter_map(|reference| reference.origin);
     origins.map(|origin| origin.frame).find(|frame| *frame > 0)
 }
 

@@ -63,9 +63,7 @@ fn events_of(text: &str) -> Option<Vec<&RawValue>> {
         #[serde(borrow)]
         events: Vec<&'a RawValue>,
     }
-    serde_json::from_str::<Holder<'_>>(text)
-        .ok()
-        .map(|holder| holder.events)
+    serde_json::from_str::<Holder<'_>>(text).ok().map(|holder| holder.events)
 }
 
 /// Reads a whole document; false when it is none, and then `each` has not been called.
@@ -73,9 +71,8 @@ fn document(text: &[u8], each: &mut impl FnMut(u64, Item<'_>)) -> bool {
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
     };
-    let values: Result<Vec<&RawValue>, _> = serde_json::Deserializer::from_str(text)
-        .into_iter()
-        .collect();
+    let values: Result<Vec<&RawValue>, _> =
+        serde_json::Deserializer::from_str(text).into_iter().collect();
     let Ok(values) = values else { return false };
     let mut events = Vec::new();
     for value in values {
@@ -113,19 +110,13 @@ fn lines(mut input: impl BufRead, mut each: impl FnMut(u64, Item<'_>)) -> io::Re
         if line.len() as u64 == limit && !line.ends_with(b"\n") {
             skip_line(&mut input)?;
             let limit = MAX_LINE_BYTES >> 20;
-            each(
-                number,
-                Item::Unreadable(format!("the line is longer than {limit} MiB")),
-            );
+            each(number, Item::Unreadable(format!("the line is longer than {limit} MiB")));
             continue;
         }
         match std::str::from_utf8(line.trim_ascii()) {
             Ok("") => {}
             Ok(text) => each(number, Item::Text(text)),
-            Err(e) => each(
-                number,
-                Item::Unreadable(format!("the line is not UTF-8: {e}")),
-            ),
+            Err(e) => each(number, Item::Unreadable(format!("the line is not UTF-8: {e}"))),
         }
     }
     Ok(())
@@ -160,10 +151,7 @@ mod tests {
             found.push((line, text));
         })
         .unwrap();
-        let found: Vec<_> = found
-            .iter()
-            .map(|(line, text)| (*line, text.as_str()))
-            .collect();
+        let found: Vec<_> = found.iter().map(|(line, text)| (*line, text.as_str())).collect();
         assert_eq!(found, expected, "{:?}", String::from_utf8_lossy(input));
     }
 
@@ -171,34 +159,13 @@ mod tests {
     fn reads_lines_and_documents() {
         check(b"", &[]);
         check(b"\n \n", &[]);
-        check(
-            b"{\"a\":1}\n\n{\"a\":2}",
-            &[(1, "{\"a\":1}"), (3, "{\"a\":2}")],
-        );
-        check(
-            b"\xEF\xBB\xBF{\"a\":1}\r\nx\n",
-            &[(1, "{\"a\":1}"), (2, "x")],
-        );
-        check(
-            b"\n{\n \"a\": 1\n}\n{\"a\":2}\n",
-            &[(2, "{\"a\":1}"), (5, "{\"a\":2}")],
-        );
-        check(
-            b"[{\"a\":1},\n{\"a\":2}]",
-            &[(1, "{\"a\":1}"), (2, "{\"a\":2}")],
-        );
-        check(
-            b"{\"id\":\"f\",\"events\":[\n{\"a\":1}]}",
-            &[(2, "{\"a\":1}")],
-        );
-        check(
-            b"{\"id\":\"f\",\"events\":[{\"a\":1}]}",
-            &[(1, "{\"a\":1}")],
-        );
-        check(
-            b"{\"a\":\n{\"a\":2}\nx",
-            &[(1, "{\"a\":"), (2, "{\"a\":2}"), (3, "x")],
-        );
+        check(b"{\"a\":1}\n\n{\"a\":2}", &[(1, "{\"a\":1}"), (3, "{\"a\":2}")]);
+        check(b"\xEF\xBB\xBF{\"a\":1}\r\nx\n", &[(1, "{\"a\":1}"), (2, "x")]);
+        check(b"\n{\n \"a\": 1\n}\n{\"a\":2}\n", &[(2, "{\"a\":1}"), (5, "{\"a\":2}")]);
+        check(b"[{\"a\":1},\n{\"a\":2}]", &[(1, "{\"a\":1}"), (2, "{\"a\":2}")]);
+        check(b"{\"id\":\"f\",\"events\":[\n{\"a\":1}]}", &[(2, "{\"a\":1}")]);
+        check(b"{\"id\":\"f\",\"events\":[{\"a\":1}]}", &[(1, "{\"a\":1}")]);
+        check(b"{\"a\":\n{\"a\":2}\nx", &[(1, "{\"a\":"), (2, "{\"a\":2}"), (3, "x")]);
         check(
             b"{\"a\":1}\n\xFF\n{\"a\":2}",
             &[(1, "{\"a\":1}"), (2, "unreadable"), (3, "{\"a\":2}")],

@@ -69,10 +69,7 @@ pub(crate) fn is_execution(event: &Event) -> bool {
 
 /// Bytes of tool output that a progress event carries itself.
 pub(crate) fn inline_bytes(progress: &ToolProgress) -> u64 {
-    progress
-        .preview
-        .as_ref()
-        .map_or(0, |text| text.len() as u64)
+    progress.preview.as_ref().map_or(0, |text| text.len() as u64)
 }
 
 /// True when the answer says no.

@@ -25,9 +25,7 @@ impl Place {
     pub(crate) fn mark(&self) -> Mark {
         let line = self.line.map(Mark::Line);
         let sequence = self.sequence.map(Mark::Sequence);
-        line.or(sequence)
-            .or(self.frame.map(Mark::Frame))
-            .unwrap_or_default()
+        line.or(sequence).or(self.frame.map(Mark::Frame)).unwrap_or_default()
     }
 }
 

@@ -6,12 +6,7 @@ use std::ops::ControlFlow;
 ///
 /// The text is valid, minified JSON.
 pub(crate) fn at_column(text: &str, column: usize) -> String {
-    let mut walk = Walk {
-        bytes: text.as_bytes(),
-        at: 0,
-        target: column,
-        path: Vec::new(),
-    };
+    let mut walk = Walk { bytes: text.as_bytes(), at: 0, target: column, path: Vec::new() };
     // Breaks where the target is passed, with the path as it was there.
     let _ = walk.value();
     walk.path.join(".")
@@ -30,11 +25,7 @@ impl Walk<'_> {
     }
 
     fn reached(&self) -> ControlFlow<()> {
-        if self.at >= self.target {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if self.at >= self.target { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn value(&mut self) -> ControlFlow<()> {
@@ -98,12 +89,8 @@ mod tests {
     #[test]
     fn a_column_names_the_innermost_value_before_it() {
         let text = r#"{"a":1,"b":{"c":["x\"y",true]},"d":{}}"#;
-        for (needle, path) in [
-            ("1", "a"),
-            ("\"x\\\"y\"", "b.c.0"),
-            ("true", "b.c.1"),
-            ("{}", "d"),
-        ] {
+        for (needle, path) in [("1", "a"), ("\"x\\\"y\"", "b.c.0"), ("true", "b.c.1"), ("{}", "d")]
+        {
             let end = text.find(needle).unwrap() + needle.len();
             assert_eq!(at_column(text, end), path, "{needle}");
         }

@@ -52,12 +52,7 @@ pub struct Counts {
 impl Counts {
     pub(crate) fn count(&mut self, subject: &Subject) {
         self.events += 1;
-        let family = subject
-            .event
-            .draft
-            .event_type
-            .descriptor()
-            .map(|row| row.family);
+        let family = subject.event.draft.event_type.descriptor().map(|row| row.family);
         self.artifacts += u64::from(family == Some(Family::Artifact));
         self.evidence += u64::from(family == Some(Family::Evidence));
     }

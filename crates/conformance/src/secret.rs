@@ -28,11 +28,7 @@ fn walk(value: &Value, path: &str, name: &str, found: &mut Vec<Secret>) {
     match value {
         Value::Object(members) => {
             for (member, value) in members {
-                let name = if member == "value" {
-                    label(members)
-                } else {
-                    member
-                };
+                let name = if member == "value" { label(members) } else { member };
                 walk(value, &format!("{path}.{member}"), name, found);
             }
         }
@@ -49,10 +45,7 @@ fn walk(value: &Value, path: &str, name: &str, found: &mut Vec<Secret>) {
             };
             let rule = BuiltinRules.by_name(name, text).or_else(by_look);
             if rule.is_some() || BuiltinRules.risks(name, text) {
-                found.push(Secret {
-                    path: path.to_owned(),
-                    rule,
-                });
+                found.push(Secret { path: path.to_owned(), rule });
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -71,10 +64,7 @@ mod tests {
 
     fn check(payload: &str, paths: &[&str]) {
         let (payload, _) = JsonText::parse(payload).unwrap();
-        let found: Vec<_> = find(&payload)
-            .into_iter()
-            .map(|secret| secret.path)
-            .collect();
+        let found: Vec<_> = find(&payload).into_iter().map(|secret| secret.path).collect();
         assert_eq!(found, paths, "{payload}");
     }
 
@@ -88,30 +78,14 @@ mod tests {
             r#"{"args":{"env":[{"ACCESS_TOKEN":"k7Gq2mXw9L"}]}}"#,
             &["payload.args.env.0.ACCESS_TOKEN"],
         );
-        check(
-            r#"{"env":[{"name":"DB_PASSWORD","value":"hunter2x"}]}"#,
-            &["payload.env.0.value"],
-        );
-        check(
-            r#"{"output":"key AKIAABCDEFGHIJKLMNOP ok"}"#,
-            &["payload.output"],
-        );
-        check(
-            r#"{"output":["postgres://me:hunter2@db/x"]}"#,
-            &["payload.output.0"],
-        );
+        check(r#"{"env":[{"name":"DB_PASSWORD","value":"hunter2x"}]}"#, &["payload.env.0.value"]);
+        check(r#"{"output":"key AKIAABCDEFGHIJKLMNOP ok"}"#, &["payload.output"]);
+        check(r#"{"output":["postgres://me:hunter2@db/x"]}"#, &["payload.output.0"]);
     }
 
     #[test]
     fn names_say_what_their_values_are() {
-        for name in [
-            "token",
-            "secret",
-            "password",
-            "authorization",
-            "apiKey",
-            "client_secret",
-        ] {
+        for name in ["token", "secret", "password", "authorization", "apiKey", "client_secret"] {
             let payload = format!(r#"{{"{name}":"SECRET-CANARY"}}"#);
             check(&payload, &[&format!("payload.{name}")]);
         }
@@ -119,10 +93,7 @@ mod tests {
 
     #[test]
     fn ordinary_values_and_placeholders_are_left_alone() {
-        check(
-            r#"{"inputTokens":5,"maxTokens":"7","apiKey":"[masked:named:01234567]"}"#,
-            &[],
-        );
+        check(r#"{"inputTokens":5,"maxTokens":"7","apiKey":"[masked:named:01234567]"}"#, &[]);
         check(
             r#"{"commit":"9fceb02d0ae598e95dc970b74767f19372d61af8","id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}"#,
             &[],

@@ -40,15 +40,8 @@ pub(crate) struct Reading {
 }
 
 /// Members without which an object is no event at all.
-const REQUIRED: [&str; 7] = [
-    "schemaVersion",
-    "runtimeId",
-    "sessionId",
-    "eventId",
-    "timestamp",
-    "type",
-    "payload",
-];
+const REQUIRED: [&str; 7] =
+    ["schemaVersion", "runtimeId", "sessionId", "eventId", "timestamp", "type", "payload"];
 
 const STAND_IN: &str = "unknown";
 
@@ -56,12 +49,7 @@ impl Subject {
     /// A subject whose envelope has no fault.
     pub(crate) fn sound(event: WireEvent) -> Self {
         let body = Some(event.draft.event());
-        Self {
-            event,
-            body,
-            has_id: true,
-            has_time: true,
-        }
+        Self { event, body, has_id: true, has_time: true }
     }
 
     /// The decoded payload, if it has the shape of its type.
@@ -71,11 +59,7 @@ impl Subject {
 
     /// What the type opens or closes.
     pub(crate) fn pairing(&self) -> Pairing {
-        self.event
-            .draft
-            .event_type
-            .descriptor()
-            .map_or(Pairing::None, |row| row.pairing)
+        self.event.draft.event_type.descriptor().map_or(Pairing::None, |row| row.pairing)
     }
 
     /// True when the event is of the type of this payload.
@@ -108,54 +92,33 @@ pub(crate) fn read(text: &str, session: Option<&SessionId>) -> Reading {
             if event.sequence.is_none() {
                 faults.push(missing("sequence"));
             }
-            Reading {
-                faults,
-                subject: Some(Subject::sound(event)),
-            }
+            Reading { faults, subject: Some(Subject::sound(event)) }
         }
         Err(error) => read_faulty(text, error, session),
     }
 }
 
 fn missing(member: &str) -> Fault {
-    Fault {
-        path: member.to_owned(),
-        message: format!("`{member}` is missing"),
-    }
+    Fault { path: member.to_owned(), message: format!("`{member}` is missing") }
 }
 
 fn fault(error: &WireError) -> Fault {
-    Fault {
-        path: error.member().unwrap_or_default().to_owned(),
-        message: error.to_string(),
-    }
+    Fault { path: error.member().unwrap_or_default().to_owned(), message: error.to_string() }
 }
 
 /// Fills in one faulty member after the other until the rest can be read.
 fn read_faulty(text: &str, first: WireError, session: Option<&SessionId>) -> Reading {
-    let mut reading = Reading {
-        faults: vec![fault(&first)],
-        subject: None,
-    };
+    let mut reading = Reading { faults: vec![fault(&first)], subject: None };
     // Of a member that stands there twice, this keeps the last.
     let Ok(mut members) = serde_json::from_str::<Map<String, Value>>(text) else {
         return reading;
     };
     if REQUIRED.iter().all(|member| !members.contains_key(*member)) {
         let message = "the object has no member of a RuntimeEvent".to_owned();
-        reading.faults = vec![Fault {
-            path: String::new(),
-            message,
-        }];
+        reading.faults = vec![Fault { path: String::new(), message }];
         return reading;
     }
-    let mut filled = vec![
-        reading
-            .faults
-            .first()
-            .map(|f| f.path.clone())
-            .unwrap_or_default(),
-    ];
+    let mut filled = vec![reading.faults.first().map(|f| f.path.clone()).unwrap_or_default()];
     let mut error = first;
     loop {
         let Some(member) = error.member().map(str::to_owned) else {
@@ -176,13 +139,7 @@ fn read_faulty(text: &str, first: WireError, session: Option<&SessionId>) -> Rea
             Err(next) => next,
         };
         reading.faults.push(fault(&error));
-        filled.push(
-            reading
-                .faults
-                .last()
-                .map(|f| f.path.clone())
-                .unwrap_or_default(),
-        );
+        filled.push(reading.faults.last().map(|f| f.path.clone()).unwrap_or_default());
     }
 }
 

@@ -105,11 +105,7 @@ mod tests {
             let mut out = String::new();
             let got =
                 write_value(&serde_json::from_str(input).unwrap(), &mut out).map(|()| out.as_str());
-            assert_eq!(
-                got.map_err(|e| e.clone()),
-                expected.map_err(str::to_owned),
-                "{input}"
-            );
+            assert_eq!(got.map_err(|e| e.clone()), expected.map_err(str::to_owned), "{input}");
         };
         check(
             r#"{"\ufb33":1,"\ud83d\ude00":2,"a":[true,null]}"#,

@@ -57,11 +57,9 @@ impl Checkpoints {
         let key = key(session, name);
         match &*self.0 {
             Backend::None => None,
-            Backend::Memory(map) => map
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get(&key)
-                .cloned(),
+            Backend::Memory(map) => {
+                map.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+            }
             Backend::Sled(db) => get_parts(db, &key),
         }
     }
@@ -72,9 +70,7 @@ impl Checkpoints {
         match &*self.0 {
             Backend::None => false,
             Backend::Memory(map) => {
-                map.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(key, bytes.to_vec());
+                map.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bytes.to_vec());
                 true
             }
             Backend::Sled(db) => put_parts(db, &key, bytes).is_some(),
@@ -87,9 +83,7 @@ impl Checkpoints {
         match &*self.0 {
             Backend::None => {}
             Backend::Memory(map) => {
-                map.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .remove(&key);
+                map.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             }
             Backend::Sled(db) => {
                 let _ = db.remove(part_key(&key, 0)); // without its head the rest is not read; the next put takes its place
@@ -102,10 +96,8 @@ impl Checkpoints {
 fn open_patiently(dir: &Path) -> Option<sled::Db> {
     for _ in 0..50 {
         remove_half_written(dir)?;
-        let config = sled::Config::new()
-            .path(dir)
-            .cache_capacity(CACHE_BYTES)
-            .flush_every_ms(Some(1000));
+        let config =
+            sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).flush_every_ms(Some(1000));
         // sled can panic on a damaged file.
         match catch_unwind(AssertUnwindSafe(|| config.open())) {
             Ok(Ok(db)) => return Some(db),
@@ -161,10 +153,7 @@ fn put_parts(db: &sled::Db, key: &[u8; KEY], bytes: &[u8]) -> Option<()> {
 
 fn key(session: &SessionId, name: &str) -> [u8; KEY] {
     let mut hasher = blake3::Hasher::new();
-    hasher
-        .update(session.as_str().as_bytes())
-        .update(&[0])
-        .update(name.as_bytes());
+    hasher.update(session.as_str().as_bytes()).update(&[0]).update(name.as_bytes());
     let mut key = [0; KEY];
     hasher.finalize_xof().fill(&mut key);
     key
@@ -185,10 +174,8 @@ mod tests {
     #[test]
     fn long_and_short_checkpoints_come_back_whole_and_last_put_wins() {
         let dir = tempfile::tempdir().unwrap();
-        for checkpoints in [
-            Checkpoints::open(&dir.path().join("index")),
-            Checkpoints::in_memory(),
-        ] {
+        for checkpoints in [Checkpoints::open(&dir.path().join("index")), Checkpoints::in_memory()]
+        {
             for length in [0, 1, PART_BYTES, PART_BYTES * 3 + 5, 7] {
                 let bytes: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
                 assert!(checkpoints.put(&session(), "view", &bytes));
@@ -225,10 +212,7 @@ mod tests {
             damage();
             let checkpoints = Checkpoints::open(&index);
             assert!(checkpoints.put(&session(), "view", b"again"));
-            assert_eq!(
-                checkpoints.get(&session(), "view").as_deref(),
-                Some(&b"again"[..])
-            );
+            assert_eq!(checkpoints.get(&session(), "view").as_deref(), Some(&b"again"[..]));
             drop(checkpoints);
         }
     }

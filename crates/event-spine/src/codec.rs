@@ -74,10 +74,7 @@ pub(crate) fn encode(batch: &SealedBatch) -> Result<Vec<u8>, postcard::Error> {
                 schema_version: &draft.schema_version,
                 runtime_id: draft.runtime_id.as_str(),
                 timestamp: draft.timestamp.as_str(),
-                scope_mask: draft
-                    .scope
-                    .shared()
-                    .fold(0, |mask, (at, _)| mask | (1 << at)),
+                scope_mask: draft.scope.shared().fold(0, |mask, (at, _)| mask | (1 << at)),
                 scope: draft.scope.shared().map(|(_, id)| &**id).collect(),
                 payload: draft.payload.as_str(),
                 refs: draft.refs.as_json().map(JsonText::as_str),
@@ -92,10 +89,7 @@ pub(crate) fn encode(batch: &SealedBatch) -> Result<Vec<u8>, postcard::Error> {
         recorded_at: batch.events.first().map_or(0, |event| event.recorded_at.0),
         first: batch.first(),
         previous: &batch.previous.0,
-        parent: batch
-            .parent
-            .as_ref()
-            .map(|point| (point.session_id.as_str(), point.sequence)),
+        parent: batch.parent.as_ref().map(|point| (point.session_id.as_str(), point.sequence)),
         records,
     };
     postcard::to_extend(&stored, Vec::with_capacity(256 + batch.events.len() * 640))
@@ -107,11 +101,7 @@ pub(crate) fn encode(batch: &SealedBatch) -> Result<Vec<u8>, postcard::Error> {
 /// The bytes are not a batch.
 pub(crate) fn decode(bytes: &[u8]) -> Result<StoredBatch<'_>, postcard::Error> {
     let (batch, rest) = postcard::take_from_bytes::<StoredBatch<'_>>(bytes)?;
-    if rest.is_empty() {
-        Ok(batch)
-    } else {
-        Err(postcard::Error::DeserializeUnexpectedEnd)
-    }
+    if rest.is_empty() { Ok(batch) } else { Err(postcard::Error::DeserializeUnexpectedEnd) }
 }
 
 impl StoredBatch<'_> {
@@ -126,17 +116,12 @@ impl StoredBatch<'_> {
 
     /// Chain value at the last record.
     pub(crate) fn chain(&self) -> ChainHash {
-        self.records
-            .last()
-            .map_or_else(|| self.previous(), |record| chain_hash(record.chain))
+        self.records.last().map_or_else(|| self.previous(), |record| chain_hash(record.chain))
     }
 
     pub(crate) fn parent(&self) -> Option<ForkPoint> {
         let (session, sequence) = self.parent?;
-        Some(ForkPoint {
-            session_id: SessionId::trusted(session.into()),
-            sequence,
-        })
+        Some(ForkPoint { session_id: SessionId::trusted(session.into()), sequence })
     }
 
     /// The record at a place, as an event of its own.
@@ -192,10 +177,7 @@ const SLOTS: usize = 256;
 
 impl Default for StrPool {
     fn default() -> Self {
-        Self {
-            slots: vec![None; SLOTS],
-            types: vec![None; 64],
-        }
+        Self { slots: vec![None; SLOTS], types: vec![None; 64] }
     }
 }
 

@@ -71,11 +71,7 @@ impl OpenError {
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io {
-            action,
-            path,
-            source: Arc::new(source),
-        }
+        move |source| Self::Io { action, path, source: Arc::new(source) }
     }
 }
 
@@ -274,10 +270,6 @@ impl ReadError {
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io {
-            action,
-            path,
-            source: Arc::new(source),
-        }
+        move |source| Self::Io { action, path, source: Arc::new(source) }
     }
 }

@@ -64,10 +64,7 @@ pub fn derived_id(prefix: &str, parts: &[&str]) -> String {
     }
     let mut bytes = [0_u8; 16];
     hasher.finalize_xof().fill(&mut bytes);
-    format!(
-        "{prefix}{}",
-        ulid::Ulid::from(u128::from_be_bytes(bytes)).to_string()
-    )
+    format!("{prefix}{}", ulid::Ulid::from(u128::from_be_bytes(bytes)).to_string())
 }
 
 macro_rules! id_types {

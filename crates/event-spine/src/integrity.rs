@@ -104,9 +104,8 @@ impl ChainHash {
     #[must_use]
     pub fn next(&self, leaf: &LeafHash) -> Self {
         let mut input = [0_u8; 14 + 32 + 32];
-        for (to, from) in input
-            .iter_mut()
-            .zip(b"spine.chain.v1".iter().chain(&self.0).chain(&leaf.0))
+        for (to, from) in
+            input.iter_mut().zip(b"spine.chain.v1".iter().chain(&self.0).chain(&leaf.0))
         {
             *to = *from;
         }
@@ -139,11 +138,7 @@ impl LeafWriter {
         let mut session = String::new();
         write_string(session_id.as_str(), &mut session);
         let recorded_at = format!("\"{recorded_at}\"");
-        Self {
-            session,
-            recorded_at,
-            text: String::with_capacity(1024),
-        }
+        Self { session, recorded_at, text: String::with_capacity(1024) }
     }
 
     /// The leaf of one event.
@@ -166,42 +161,14 @@ impl LeafWriter {
 
     fn write_action_to_refs(&mut self, digest: &PayloadDigest, draft: &EventDraft) {
         let (scope, out) = (&draft.scope, &mut self.text);
-        id(
-            "\"actionId\":",
-            scope.action_id.as_ref().map(ActionId::shared),
-            out,
-        );
-        id(
-            "\"artifactId\":",
-            scope.artifact_id.as_ref().map(ArtifactId::shared),
-            out,
-        );
-        id(
-            "\"attemptId\":",
-            scope.attempt_id.as_ref().map(AttemptId::shared),
-            out,
-        );
+        id("\"actionId\":", scope.action_id.as_ref().map(ActionId::shared), out);
+        id("\"artifactId\":", scope.artifact_id.as_ref().map(ArtifactId::shared), out);
+        id("\"attemptId\":", scope.attempt_id.as_ref().map(AttemptId::shared), out);
         id("\"eventId\":", Some(draft.event_id.shared()), out);
-        id(
-            "\"evidenceId\":",
-            scope.evidence_id.as_ref().map(EvidenceId::shared),
-            out,
-        );
-        id(
-            "\"messageId\":",
-            scope.message_id.as_ref().map(MessageId::shared),
-            out,
-        );
-        id(
-            "\"parentTaskId\":",
-            scope.parent_task_id.as_ref().map(TaskId::shared),
-            out,
-        );
-        id(
-            "\"partId\":",
-            scope.part_id.as_ref().map(PartId::shared),
-            out,
-        );
+        id("\"evidenceId\":", scope.evidence_id.as_ref().map(EvidenceId::shared), out);
+        id("\"messageId\":", scope.message_id.as_ref().map(MessageId::shared), out);
+        id("\"parentTaskId\":", scope.parent_task_id.as_ref().map(TaskId::shared), out);
+        id("\"partId\":", scope.part_id.as_ref().map(PartId::shared), out);
         out.push_str("\"payloadDigest\":\"");
         out.push_str(&blake3::Hash::from_bytes(digest.0).to_hex());
         out.push_str("\",\"recordedAt\":");
@@ -229,49 +196,17 @@ impl LeafWriter {
 
     fn write_span_to_type(&mut self, draft: &EventDraft) {
         let (scope, out) = (&draft.scope, &mut self.text);
-        id(
-            "\"spanId\":",
-            scope.span_id.as_ref().map(SpanId::shared),
-            out,
-        );
-        id(
-            "\"stepId\":",
-            scope.step_id.as_ref().map(StepId::shared),
-            out,
-        );
-        id(
-            "\"subagentId\":",
-            scope.subagent_id.as_ref().map(SubagentId::shared),
-            out,
-        );
-        id(
-            "\"taskId\":",
-            scope.task_id.as_ref().map(TaskId::shared),
-            out,
-        );
-        id(
-            "\"threadId\":",
-            scope.thread_id.as_ref().map(ThreadId::shared),
-            out,
-        );
+        id("\"spanId\":", scope.span_id.as_ref().map(SpanId::shared), out);
+        id("\"stepId\":", scope.step_id.as_ref().map(StepId::shared), out);
+        id("\"subagentId\":", scope.subagent_id.as_ref().map(SubagentId::shared), out);
+        id("\"taskId\":", scope.task_id.as_ref().map(TaskId::shared), out);
+        id("\"threadId\":", scope.thread_id.as_ref().map(ThreadId::shared), out);
         out.push_str("\"timestamp\":");
         write_string(draft.timestamp.as_str(), out);
         out.push(',');
-        id(
-            "\"toolCallId\":",
-            scope.tool_call_id.as_ref().map(ToolCallId::shared),
-            out,
-        );
-        id(
-            "\"traceId\":",
-            scope.trace_id.as_ref().map(TraceId::shared),
-            out,
-        );
-        id(
-            "\"turnId\":",
-            scope.turn_id.as_ref().map(TurnId::shared),
-            out,
-        );
+        id("\"toolCallId\":", scope.tool_call_id.as_ref().map(ToolCallId::shared), out);
+        id("\"traceId\":", scope.trace_id.as_ref().map(TraceId::shared), out);
+        id("\"turnId\":", scope.turn_id.as_ref().map(TurnId::shared), out);
         out.push_str("\"type\":");
         write_string(draft.event_type.name(), out);
     }
@@ -347,9 +282,7 @@ mod tests {
     fn draft() -> EventDraft {
         let mut scope = Scope::default();
         for name in Scope::WIRE_NAMES {
-            scope
-                .set(name, &format!("{name} \"quoted\" \u{1f600}"))
-                .unwrap();
+            scope.set(name, &format!("{name} \"quoted\" \u{1f600}")).unwrap();
         }
         EventDraft {
             schema_version: "0.1".into(),
@@ -375,28 +308,16 @@ mod tests {
         let mut canonical = String::new();
         crate::canonical::write_value(&value, &mut canonical).unwrap();
         assert_eq!(json, canonical);
-        assert_eq!(
-            value.as_object().unwrap().len(),
-            Scope::WIRE_NAMES.len() + 10
-        );
+        assert_eq!(value.as_object().unwrap().len(), Scope::WIRE_NAMES.len() + 10);
         assert_eq!(value["sequence"], 120);
-        assert_eq!(
-            value["turnId"],
-            draft.scope.turn_id.as_ref().unwrap().as_str()
-        );
+        assert_eq!(value["turnId"], draft.scope.turn_id.as_ref().unwrap().as_str());
     }
 
     /// Stored history depends on these bytes: they never change.
     #[test]
     fn hashes_are_frozen() {
         let session = "sess_1".parse().unwrap();
-        let leaf = leaf(
-            &session,
-            1,
-            RecordedAt(1_780_000_000_000_000),
-            &[9; 16],
-            &draft(),
-        );
+        let leaf = leaf(&session, 1, RecordedAt(1_780_000_000_000_000), &[9; 16], &draft());
         let chain = ChainHash::genesis(&session).next(&leaf);
         insta::assert_snapshot!(format!("{leaf}\n{chain}"));
     }

@@ -54,9 +54,8 @@ impl JsonText {
     pub fn parse(text: &str) -> Result<(Self, Repairs), JsonError> {
         let (minified, repairs) = minify(text)?;
         // The scan above bounds the depth; this checks the grammar.
-        serde_json::from_str::<&RawValue>(&minified).map_err(|e| JsonError::Syntax {
-            detail: e.to_string(),
-        })?;
+        serde_json::from_str::<&RawValue>(&minified)
+            .map_err(|e| JsonError::Syntax { detail: e.to_string() })?;
         Ok((Self(minified.into()), repairs))
     }
 
@@ -65,9 +64,8 @@ impl JsonText {
     /// # Errors
     /// The value cannot be written as JSON (a map with keys that are no strings).
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
-        let text = serde_json::to_string(value).map_err(|e| JsonError::Syntax {
-            detail: e.to_string(),
-        })?;
+        let text = serde_json::to_string(value)
+            .map_err(|e| JsonError::Syntax { detail: e.to_string() })?;
         Ok(Self(text.into()))
     }
 
@@ -131,9 +129,7 @@ impl Serialize for JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(raw.get())
-            .map(|(text, _)| text)
-            .map_err(serde::de::Error::custom)
+        Self::parse(raw.get()).map(|(text, _)| text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -174,10 +170,8 @@ fn minify(text: &str) -> Result<(Cow<'_, str>, Repairs), JsonError> {
             }
             b' ' | b'\n' | b'\r' | b'\t' => {
                 let run = bytes.get(at..).unwrap_or_default();
-                let len = run
-                    .iter()
-                    .take_while(|b| matches!(b, b' ' | b'\n' | b'\r' | b'\t'))
-                    .count();
+                let len =
+                    run.iter().take_while(|b| matches!(b, b' ' | b'\n' | b'\r' | b'\t')).count();
                 change(&mut out, &mut copied, at, at + len, "");
                 at += len;
             }
@@ -315,10 +309,7 @@ mod tests {
         );
         check(r#"{"a":1,"a":2}"#, Ok(r#"{"a":1,"a":2}"#));
         check(r#""  \" two  ""#, Ok(r#""  \" two  ""#));
-        check(
-            "\"\\ud83d\\ude00 \\ud83d x \\ude00\"",
-            Ok("\"\\ud83d\\ude00 \\ufffd x \\ufffd\""),
-        );
+        check("\"\\ud83d\\ude00 \\ud83d x \\ude00\"", Ok("\"\\ud83d\\ude00 \\ufffd x \\ufffd\""));
     }
 
     #[test]
@@ -331,21 +322,14 @@ mod tests {
         check(&"[".repeat(100_000), Err("nested deeper"));
         check(
             &format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH)),
-            Ok(&format!(
-                "{}{}",
-                "[".repeat(MAX_DEPTH),
-                "]".repeat(MAX_DEPTH)
-            )),
+            Ok(&format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))),
         );
     }
 
     #[test]
     fn equality_is_by_value_with_numbers_as_written() {
         let same = |a: &str, b: &str| {
-            JsonText::parse(a)
-                .unwrap()
-                .0
-                .same_value(&JsonText::parse(b).unwrap().0)
+            JsonText::parse(a).unwrap().0.same_value(&JsonText::parse(b).unwrap().0)
         };
         assert!(same(r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#));
         assert!(!same("1.0", "1"));

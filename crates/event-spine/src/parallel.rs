@@ -16,10 +16,8 @@ pub(crate) fn map_chunks<T: Sync, R: Send>(
     let size = items.len().div_ceil(threads);
     let (first, rest) = items.split_at(size.min(items.len()));
     std::thread::scope(|scope| {
-        let others: Vec<_> = rest
-            .chunks(size)
-            .map(|chunk| (chunk, scope.spawn(|| map(chunk))))
-            .collect();
+        let others: Vec<_> =
+            rest.chunks(size).map(|chunk| (chunk, scope.spawn(|| map(chunk)))).collect();
         let mut results = map(first);
         for (chunk, other) in others {
             // A thread that panicked is made up for here, where the panic has a caller.

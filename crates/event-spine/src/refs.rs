@@ -136,9 +136,8 @@ impl Refs {
     /// # Errors
     /// A size is beyond 2^53-1.
     pub fn from_list(refs: &[Ref]) -> Result<Self, RefsError> {
-        let text = JsonText::from_value(refs).map_err(|e| RefsError::Shape {
-            detail: e.to_string(),
-        })?;
+        let text =
+            JsonText::from_value(refs).map_err(|e| RefsError::Shape { detail: e.to_string() })?;
         Self::parse(&text)
     }
 
@@ -156,10 +155,7 @@ impl Refs {
     /// The refs, decoded. A list that cannot be decoded (it was checked when it came in) reads as empty.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Ref> {
-        self.0
-            .as_ref()
-            .and_then(|text| text.read().ok())
-            .unwrap_or_default()
+        self.0.as_ref().and_then(|text| text.read().ok()).unwrap_or_default()
     }
 
     /// This list with one more ref.
@@ -167,17 +163,14 @@ impl Refs {
     /// # Errors
     /// As [`Refs::parse`].
     pub fn with(&self, more: &Ref) -> Result<Self, RefsError> {
-        let shape = |e: serde_json::Error| RefsError::Shape {
-            detail: e.to_string(),
-        };
+        let shape = |e: serde_json::Error| RefsError::Shape { detail: e.to_string() };
         let mut list: Vec<serde_json::Value> = match &self.0 {
             Some(text) => text.read().map_err(shape)?,
             None => Vec::new(),
         };
         list.push(serde_json::to_value(more).map_err(shape)?);
-        let text = JsonText::from_value(&list).map_err(|e| RefsError::Shape {
-            detail: e.to_string(),
-        })?;
+        let text =
+            JsonText::from_value(&list).map_err(|e| RefsError::Shape { detail: e.to_string() })?;
         Self::parse(&text)
     }
 }

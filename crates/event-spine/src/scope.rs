@@ -186,11 +186,7 @@ impl ScopeKind {
             Self::Task => &[&["taskId"]],
             Self::Tool => &[&["threadId"], &["turnId"], &["stepId"], &["toolCallId"]],
             Self::Action => &[&["threadId"], &["turnId"], &["actionId"]],
-            Self::Policy => &[
-                &["threadId"],
-                &["turnId"],
-                &["toolCallId", "actionId", "taskId"],
-            ],
+            Self::Policy => &[&["threadId"], &["turnId"], &["toolCallId", "actionId", "taskId"]],
             Self::Artifact => &[&["artifactId"]],
             Self::Evidence => &[&["evidenceId"]],
             Self::Subagent => &[&["subagentId"]],

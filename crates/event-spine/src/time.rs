@@ -29,10 +29,7 @@ impl Timestamp {
     /// Microseconds since 1970 UTC, or `None` when the text is not an RFC 3339 time.
     #[must_use]
     pub fn micros(&self) -> Option<i64> {
-        self.0
-            .parse::<jiff::Timestamp>()
-            .ok()
-            .map(jiff::Timestamp::as_microsecond)
+        self.0.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond)
     }
 }
 
@@ -87,9 +84,7 @@ impl Serialize for RecordedAt {
 
 impl<'de> Deserialize<'de> for RecordedAt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -116,10 +111,7 @@ impl SteppingClock {
     /// Starts at `start` and adds `step_micros` after each reading.
     #[must_use]
     pub fn new(start: RecordedAt, step_micros: i64) -> Self {
-        Self {
-            next: AtomicI64::new(start.0),
-            step: step_micros,
-        }
+        Self { next: AtomicI64::new(start.0), step: step_micros }
     }
 }
 
@@ -140,10 +132,7 @@ impl SeededEntropy {
     /// Starts from a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self {
-            seed: *blake3::hash(&seed.to_le_bytes()).as_bytes(),
-            drawn: AtomicU64::new(0),
-        }
+        Self { seed: *blake3::hash(&seed.to_le_bytes()).as_bytes(), drawn: AtomicU64::new(0) }
     }
 }
 
@@ -181,9 +170,6 @@ mod tests {
     #[test]
     fn bad_timestamps_are_kept_and_have_no_micros() {
         assert_eq!(Timestamp::verbatim("yesterday").micros(), None);
-        assert_eq!(
-            Timestamp::verbatim("1970-01-01T00:00:01+00:00").micros(),
-            Some(1_000_000)
-        );
+        assert_eq!(Timestamp::verbatim("1970-01-01T00:00:01+00:00").micros(), Some(1_000_000));
     }
 }

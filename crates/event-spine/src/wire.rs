@@ -109,10 +109,8 @@ impl WireEvent {
         if !text.as_str().starts_with('{') {
             return Err(WireError::NotAnObject);
         }
-        let Members(members) =
-            serde_json::from_str(text.as_str()).map_err(|e| JsonError::Syntax {
-                detail: e.to_string(),
-            })?;
+        let Members(members) = serde_json::from_str(text.as_str())
+            .map_err(|e| JsonError::Syntax { detail: e.to_string() })?;
         Reader::default().read(members, repairs)
     }
 }
@@ -141,9 +139,7 @@ impl Reader {
         let mut seen: Vec<&str> = Vec::with_capacity(members.len());
         for (name, value) in &members {
             if seen.contains(&name.as_str()) {
-                return Err(WireError::Twice {
-                    member: name.clone(),
-                });
+                return Err(WireError::Twice { member: name.clone() });
             }
             seen.push(name);
             self.member(name, value)?;
@@ -230,10 +226,7 @@ impl Reader {
 }
 
 fn wrong(member: &str, detail: &str) -> WireError {
-    WireError::Member {
-        member: member.to_owned(),
-        detail: detail.to_owned(),
-    }
+    WireError::Member { member: member.to_owned(), detail: detail.to_owned() }
 }
 
 fn text(name: &str, value: &RawValue) -> Result<String, WireError> {
@@ -242,11 +235,7 @@ fn text(name: &str, value: &RawValue) -> Result<String, WireError> {
 
 fn required_text(name: &str, value: &RawValue) -> Result<String, WireError> {
     let text = text(name, value)?;
-    if text.is_empty() {
-        Err(wrong(name, "must not be empty"))
-    } else {
-        Ok(text)
-    }
+    if text.is_empty() { Err(wrong(name, "must not be empty")) } else { Ok(text) }
 }
 
 fn id<T>(
@@ -310,27 +299,14 @@ pub fn write_event(event: &RecordedEvent, options: WriteOptions, out: &mut Strin
         out.push_str(refs.as_str());
     }
     if let Some(extra) = &draft.extra {
-        let members = extra
-            .as_str()
-            .strip_prefix('{')
-            .and_then(|m| m.strip_suffix('}'))
-            .unwrap_or_default();
+        let members =
+            extra.as_str().strip_prefix('{').and_then(|m| m.strip_suffix('}')).unwrap_or_default();
         out.push(',');
         out.push_str(members);
     }
     if options.integrity {
-        let leaf = leaf(
-            &event.session_id,
-            event.sequence,
-            event.recorded_at,
-            &event.salt,
-            draft,
-        );
-        let salt: String = event
-            .salt
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let leaf = leaf(&event.session_id, event.sequence, event.recorded_at, &event.salt, draft);
+        let salt: String = event.salt.iter().map(|byte| format!("{byte:02x}")).collect();
         out.push_str(&format!(
             ",\"integrity\":{{\"leaf\":\"{leaf}\",\"chain\":\"{}\",\"salt\":\"{salt}\"}}",
             event.chain

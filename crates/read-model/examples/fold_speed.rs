@@ -17,9 +17,7 @@ use read_model::projections as p;
 use read_model::{Limits, Projection, SessionView};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let events: u64 = std::env::args()
-        .nth(1)
-        .map_or(Ok(1_000_000), |n| n.parse())?;
+    let events: u64 = std::env::args().nth(1).map_or(Ok(1_000_000), |n| n.parse())?;
     for (name, turn) in [
         ("streamed text", deltas as fn(&mut Maker, u64)),
         ("tools", tools),
@@ -122,9 +120,7 @@ each! {
 fn cpu_time() -> Duration {
     static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat
-        .rsplit_once(") ")
-        .map(|(_, rest)| rest.split_whitespace());
+    let fields = stat.rsplit_once(") ").map(|(_, rest)| rest.split_whitespace());
     let field = |at: usize| fields.clone()?.nth(at)?.parse::<u64>().ok();
     match (field(11), field(12)) {
         (Some(user), Some(system)) => Duration::from_millis((user + system) * 10),
@@ -150,12 +146,7 @@ impl Maker {
     fn new(session: SessionId) -> Self {
         let mut scope = Scope::default();
         let _ = scope.set("threadId", "thread_01K0000000000000000000000");
-        Self {
-            session,
-            sequence: 0,
-            scope,
-            ready: Vec::new(),
-        }
+        Self { session, sequence: 0, scope, ready: Vec::new() }
     }
 
     fn within(&mut self, ids: &[(&str, String)]) {
@@ -203,15 +194,10 @@ fn deltas(maker: &mut Maker, turn: u64) {
         ("turnId", format!("turn_01K{turn:022}")),
         ("messageId", format!("msg_01K{turn:022}")),
     ]);
-    maker.put(
-        "turn.submitted",
-        r#"{"text":"Explain how the scheduler decides what to run next."}"#,
-    );
+    maker
+        .put("turn.submitted", r#"{"text":"Explain how the scheduler decides what to run next."}"#);
     maker.put("turn.started", r#"{"model":"some-model"}"#);
-    maker.put(
-        "model.requested",
-        r#"{"model":"some-model","provider":"some"}"#,
-    );
+    maker.put("model.requested", r#"{"model":"some-model","provider":"some"}"#);
     for _ in 0..400 {
         maker.put("model.delta", r#"{"delta":" the scheduler picks"}"#);
     }
@@ -248,22 +234,13 @@ fn rounds(maker: &mut Maker, round: u64) {
         r#"{"text":"Let me look at the file.","usage":{"inputTokens":1200,"outputTokens":40}}"#,
     );
     maker.within(&[("toolCallId", format!("call_01K{round:022}"))]);
-    maker.put(
-        "tool.args",
-        r#"{"state":"input-streaming","delta":"{\"path\":"}"#,
-    );
-    maker.put(
-        "tool.args",
-        r#"{"state":"input-available","delta":"\"src/lib.rs\"}"}"#,
-    );
+    maker.put("tool.args", r#"{"state":"input-streaming","delta":"{\"path\":"}"#);
+    maker.put("tool.args", r#"{"state":"input-available","delta":"\"src/lib.rs\"}"}"#);
     maker.put(
         "tool.started",
         r#"{"toolName":"read_file","toolKind":"function","args":{"path":"src/lib.rs"}}"#,
     );
-    maker.put(
-        "tool.progress",
-        r#"{"preview":"fn main() {\n    println!(\"hello\");\n}\n"}"#,
-    );
+    maker.put("tool.progress", r#"{"preview":"fn main() {\n    println!(\"hello\");\n}\n"}"#);
     maker.put(
         "tool.result",
         r#"{"status":"succeeded","output":"fn main() {\n    println!(\"hello\");\n}\n","durationMs":12}"#,

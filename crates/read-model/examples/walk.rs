@@ -40,10 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let facts = lines.map(WireEvent::parse).collect::<Result<Vec<_>, _>>()?;
-    let session = facts
-        .first()
-        .map(|fact| fact.session_id.clone())
-        .ok_or("no events")?;
+    let session = facts.first().map(|fact| fact.session_id.clone()).ok_or("no events")?;
     let engine = Engine::open(&log);
     let mut following = engine.follow(&session)?;
 
@@ -51,28 +48,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for fact in facts {
         log.append(&session, Expected::Any, vec![fact.draft])?;
         if let Some(view) = following.next_timeout(Duration::from_secs(5))? {
-            println!(
-                "{:4}  {:10} {}",
-                view.at.sequence, view.status.runtime, view.status.phase
-            );
+            println!("{:4}  {:10} {}", view.at.sequence, view.status.runtime, view.status.phase);
         }
     }
 
     // 4. Read the view: one struct, one member per view, the same in JSON.
     let view = engine.view(&session)?;
     for part in view.transcript.parts.iter() {
-        let text = part
-            .body
-            .text()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let text = part.body.text().map(ToString::to_string).unwrap_or_default();
         println!("{:>16}  {text}", part.body.kind());
     }
     for entry in view.timeline.entries.iter() {
-        println!(
-            "{:4}  {:10} {}",
-            entry.first.sequence, entry.status, entry.title
-        );
+        println!("{:4}  {:10} {}", entry.first.sequence, entry.status, entry.title);
     }
     println!(
         "tokens: {} in, {} out",
@@ -91,11 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 6. The proof: from nothing to the same state, named by its stamp.
     let replayed = replay(&log.reader(), &session, None)?;
     match compare(&view, &replayed) {
-        None => println!(
-            "equals replay at {} {}",
-            view.at.sequence,
-            view.at.chain.short()
-        ),
+        None => println!("equals replay at {} {}", view.at.sequence, view.at.chain.short()),
         Some(difference) => println!("{difference}"),
     }
     println!("state {}", view.state_hash());
@@ -108,9 +91,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn over_a_bad_wire(log: &EventLog, session: &SessionId) -> Result<(), Box<dyn std::error::Error>> {
     let view = replay(&log.reader(), session, None)?;
     let mut replica = Replica::new(session.clone(), view.limits, ReplicaOptions::default());
-    let mut events = log
-        .reader()
-        .read(session, .., event_spine::ReadMode::Strict)?;
+    let mut events = log.reader().read(session, .., event_spine::ReadMode::Strict)?;
     let mut all = Vec::new();
     while let Some(event) = events.next_event()? {
         all.push(event);
@@ -118,21 +99,13 @@ fn over_a_bad_wire(log: &EventLog, session: &SessionId) -> Result<(), Box<dyn st
     for event in all.iter().rev().filter(|event| event.sequence % 3 != 1) {
         replica.receive(event.clone());
     }
-    println!(
-        "{:?} at {}",
-        replica.freshness(),
-        replica.view().at.sequence
-    );
+    println!("{:?} at {}", replica.freshness(), replica.view().at.sequence);
     while let Some(repair) = replica.repair() {
         println!("asks for {repair:?}");
         for event in &all {
             replica.receive(event.clone());
         }
     }
-    println!(
-        "{:?}: {}",
-        replica.freshness(),
-        compare(replica.view(), &view).is_none()
-    );
+    println!("{:?}: {}", replica.freshness(), compare(replica.view(), &view).is_none());
     Ok(())
 }

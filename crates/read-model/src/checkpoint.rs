@@ -69,10 +69,7 @@ pub(crate) fn decode(bytes: &[u8], session: &SessionId, limits: Limits) -> Optio
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (head, json) = bytes.split_at_checked(end)?;
     let json = json.get(1..)?;
-    let hash = std::str::from_utf8(head)
-        .ok()?
-        .strip_prefix(FORM)?
-        .trim_start();
+    let hash = std::str::from_utf8(head).ok()?.strip_prefix(FORM)?.trim_start();
     if blake3::Hash::from_hex(hash).ok()? != blake3::hash(json) {
         return None;
     }

@@ -93,9 +93,7 @@ impl Engine {
     /// There is no such session, or a file cannot be read.
     pub fn view(&self, session: &SessionId) -> Result<Arc<SessionView>, ReadError> {
         let head = self.0.reader.head(session)?;
-        let head = head.ok_or_else(|| ReadError::NoSession {
-            session: session.clone(),
-        })?;
+        let head = head.ok_or_else(|| ReadError::NoSession { session: session.clone() })?;
         let slot = self.slot(session);
         let mut state = slot.lock();
         if (state.view.at.sequence, state.view.at.chain) != (head.sequence, head.chain) {
@@ -116,11 +114,7 @@ impl Engine {
         }
         let follow = self.0.reader.follow(session, cursor(&state.view))?;
         drop(state);
-        Ok(Following {
-            engine: self.clone(),
-            session: session.clone(),
-            follow,
-        })
+        Ok(Following { engine: self.clone(), session: session.clone(), follow })
     }
 
     /// Builds the view of a session from nothing and compares it with the one that is served; nothing when they are
@@ -160,10 +154,7 @@ impl Engine {
             let view = self.saved_view(session);
             let saved = view.at.sequence;
             Arc::new(Slot {
-                state: Mutex::new(State {
-                    view: Arc::new(view),
-                    saved,
-                }),
+                state: Mutex::new(State { view: Arc::new(view), saved }),
                 last_asked: AtomicU64::new(asked),
             })
         });
@@ -174,9 +165,7 @@ impl Engine {
     fn make_room(&self) {
         let sessions = &self.0.sessions;
         while sessions.len() >= self.0.options.sessions.max(1) {
-            let oldest = sessions
-                .iter()
-                .min_by_key(|s| s.last_asked.load(Ordering::Relaxed));
+            let oldest = sessions.iter().min_by_key(|s| s.last_asked.load(Ordering::Relaxed));
             let Some(session) = oldest.map(|entry| entry.key().clone()) else {
                 return;
             };
@@ -224,10 +213,7 @@ impl Engine {
 
     fn start_again(&self, session: &SessionId, state: &mut State) {
         let empty = SessionView::with_limits(session.clone(), self.0.options.limits);
-        *state = State {
-            view: Arc::new(empty),
-            saved: 0,
-        };
+        *state = State { view: Arc::new(empty), saved: 0 };
     }
 
     fn apply(&self, session: &SessionId, state: &mut State, event: &RecordedEvent) {
@@ -264,10 +250,7 @@ impl Slot {
 }
 
 fn cursor(view: &SessionView) -> Cursor {
-    Cursor {
-        sequence: view.at.sequence,
-        chain: (view.at.sequence > 0).then_some(view.at.chain),
-    }
+    Cursor { sequence: view.at.sequence, chain: (view.at.sequence > 0).then_some(view.at.chain) }
 }
 
 /// The view of a session, again after every change. Ends never; stop by dropping it.

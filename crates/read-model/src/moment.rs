@@ -47,10 +47,8 @@ pub struct Elapsed {
 
 impl Elapsed {
     /// Of something that still lasts.
-    pub const OPEN: Self = Self {
-        ms: Known::Not(Absence::NotApplicable),
-        clock_stepped_back: false,
-    };
+    pub const OPEN: Self =
+        Self { ms: Known::Not(Absence::NotApplicable), clock_stepped_back: false };
 
     /// By the producer's times.
     #[must_use]
@@ -62,20 +60,14 @@ impl Elapsed {
             (Some(_), Some(_)) => (Known::UNKNOWN, true),
             _ => (Known::UNKNOWN, false),
         };
-        Self {
-            ms,
-            clock_stepped_back,
-        }
+        Self { ms, clock_stepped_back }
     }
 
     /// By the producer's times, unless the producer states the duration itself.
     #[must_use]
     pub fn stated_or_between(stated: Option<u64>, start: &Timestamp, end: &Timestamp) -> Self {
         let measured = Self::between(start, end);
-        Self {
-            ms: stated.map_or(measured.ms, Known::Is),
-            ..measured
-        }
+        Self { ms: stated.map_or(measured.ms, Known::Is), ..measured }
     }
 }
 
@@ -98,16 +90,11 @@ fn utc_micros(text: &[u8]) -> Option<i64> {
     let (date_time, rest) = text.split_at_checked(19)?;
     let number = |from: usize, to: usize| {
         date_time.get(from..to)?.iter().try_fold(0_i64, |n, digit| {
-            digit
-                .is_ascii_digit()
-                .then(|| n * 10 + i64::from(digit - b'0'))
+            digit.is_ascii_digit().then(|| n * 10 + i64::from(digit - b'0'))
         })
     };
     let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
-    if marks
-        .iter()
-        .any(|(at, mark)| date_time.get(*at) != Some(mark))
-    {
+    if marks.iter().any(|(at, mark)| date_time.get(*at) != Some(mark)) {
         return None;
     }
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
@@ -122,9 +109,7 @@ fn utc_micros(text: &[u8]) -> Option<i64> {
         b"Z" => 0,
         [b'.', digits @ .., b'Z'] if (1..=6).contains(&digits.len()) => {
             let read = digits.iter().try_fold(0_i64, |n, digit| {
-                digit
-                    .is_ascii_digit()
-                    .then(|| n * 10 + i64::from(digit - b'0'))
+                digit.is_ascii_digit().then(|| n * 10 + i64::from(digit - b'0'))
             })?;
             let missing = u32::try_from(6 - digits.len()).ok()?;
             read * 10_i64.pow(missing)
@@ -132,11 +117,7 @@ fn utc_micros(text: &[u8]) -> Option<i64> {
         _ => return None,
     };
     // Days since 1970 with the year beginning in March, so that the leap day comes last.
-    let (y, m) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
     plain.then_some(seconds * 1_000_000 + fraction)
@@ -152,11 +133,7 @@ mod tests {
     fn durations_are_never_negative() {
         let check = |start: &str, end: &str, ms: Known<u64>, stepped: bool| {
             let got = Elapsed::between(&Timestamp::verbatim(start), &Timestamp::verbatim(end));
-            assert_eq!(
-                (got.ms, got.clock_stepped_back),
-                (ms, stepped),
-                "{start} to {end}"
-            );
+            assert_eq!((got.ms, got.clock_stepped_back), (ms, stepped), "{start} to {end}");
         };
         let noon = "2026-06-09T12:00:00Z";
         check(noon, "2026-06-09T12:00:01.5Z", Known::Is(1500), false);

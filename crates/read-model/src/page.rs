@@ -71,12 +71,7 @@ pub fn page(
             Entry::Gap(gap) => view.pass_over(&gap),
         };
     }
-    Ok(Page {
-        from,
-        to: view.at.sequence,
-        before: (from > 1).then_some(from),
-        view,
-    })
+    Ok(Page { from, to: view.at.sequence, before: (from > 1).then_some(from), view })
 }
 
 /// Where the stretch begins: at the newest beginning of a turn that leaves enough events.
@@ -108,7 +103,5 @@ fn begin(reader: &LogReader, session: &SessionId, to: u64, events: u64) -> Resul
 /// True for what a turn begins with: its input, or its start where the source has no input.
 fn begins_turn(event_type: &EventType) -> bool {
     event_type.name() == "turn.submitted"
-        || event_type
-            .descriptor()
-            .is_some_and(|row| row.pairing == Pairing::Opens(Entity::Turn))
+        || event_type.descriptor().is_some_and(|row| row.pairing == Pairing::Opens(Entity::Turn))
 }

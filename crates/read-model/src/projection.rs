@@ -68,10 +68,6 @@ impl Applied {
     /// `Changed` if `changed`.
     #[must_use]
     pub const fn when(changed: bool) -> Self {
-        if changed {
-            Self::Changed
-        } else {
-            Self::Unchanged
-        }
+        if changed { Self::Changed } else { Self::Unchanged }
     }
 }

@@ -80,9 +80,8 @@ pub fn compare(served: &SessionView, replayed: &SessionView) -> Option<Differenc
     let json = |view| serde_json::to_value(view).unwrap_or(Value::Null);
     let mut path = Vec::new();
     let (served, replayed) = difference(&json(served), &json(replayed), &mut path)?;
-    let pointer = path
-        .iter()
-        .map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1")));
+    let pointer =
+        path.iter().map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1")));
     Some(Difference {
         view: path.first().cloned().unwrap_or_default(),
         pointer: pointer.collect(),
@@ -97,12 +96,8 @@ type Sides = (Option<String>, Option<String>);
 fn difference(served: &Value, replayed: &Value, path: &mut Vec<String>) -> Option<Sides> {
     match (served, replayed) {
         (Value::Object(a), Value::Object(b)) => {
-            let names = a
-                .keys()
-                .chain(b.keys().filter(|name| !a.contains_key(*name)));
-            names
-                .into_iter()
-                .find_map(|name| step(name.clone(), a.get(name), b.get(name), path))
+            let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
+            names.into_iter().find_map(|name| step(name.clone(), a.get(name), b.get(name), path))
         }
         (Value::Array(a), Value::Array(b)) => (0..a.len().max(b.len()))
             .find_map(|at| step(at.to_string(), a.get(at), b.get(at), path)),

@@ -80,11 +80,7 @@ pub struct ReplicaOptions {
 
 impl Default for ReplicaOptions {
     fn default() -> Self {
-        Self {
-            tail: 512,
-            held: 1024,
-            verify: true,
-        }
+        Self { tail: 512, held: 1024, verify: true }
     }
 }
 
@@ -245,10 +241,7 @@ impl Replica {
         let known = if event.sequence == self.view.at.sequence {
             Some(self.view.at.chain)
         } else {
-            self.tail
-                .iter()
-                .find(|kept| kept.sequence == event.sequence)
-                .map(|kept| kept.chain)
+            self.tail.iter().find(|kept| kept.sequence == event.sequence).map(|kept| kept.chain)
         };
         match known {
             Some(chain) if chain != event.chain => self.diverge(event.sequence),
@@ -272,13 +265,7 @@ impl Replica {
             return true;
         }
         let draft = &event.draft;
-        let leaf = leaf(
-            &event.session_id,
-            event.sequence,
-            event.recorded_at,
-            &event.salt,
-            draft,
-        );
+        let leaf = leaf(&event.session_id, event.sequence, event.recorded_at, &event.salt, draft);
         self.view.at.chain.next(&leaf) == event.chain
     }
 
@@ -301,14 +288,8 @@ impl Replica {
             |event: &&RecordedEvent| event.event_type().durability() == Durability::Barrier;
         let barrier = self.tail.iter().rev().filter(before).find(is_barrier);
         let common = match barrier {
-            Some(event) => Head {
-                sequence: event.sequence,
-                chain: event.chain,
-            },
-            None => Head {
-                sequence: self.anchor.at.sequence,
-                chain: self.anchor.at.chain,
-            },
+            Some(event) => Head { sequence: event.sequence, chain: event.chain },
+            None => Head { sequence: self.anchor.at.sequence, chain: self.anchor.at.chain },
         };
         // Going back to where it is would change nothing: the histories part before everything that is kept.
         if common.sequence >= sequence || common.sequence == self.view.at.sequence {

@@ -30,9 +30,8 @@ pub(crate) fn drafts(lines: &str) -> Vec<EventDraft> {
     let mut second = -1_i64;
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     let draft = |(at, line): (usize, &str)| {
-        let (line, when) = line
-            .rsplit_once(" @")
-            .map_or((line, None), |(l, w)| (l, Some(w.trim())));
+        let (line, when) =
+            line.rsplit_once(" @").map_or((line, None), |(l, w)| (l, Some(w.trim())));
         let (head, payload) = line.find('{').map_or((line, "{}"), |at| line.split_at(at));
         let (payload, refs) = match payload.split_once(" refs=") {
             Some((payload, refs)) => (payload, Some(refs)),
@@ -43,9 +42,7 @@ pub(crate) fn drafts(lines: &str) -> Vec<EventDraft> {
         let mut scope = Scope::default();
         scope.set("threadId", "t1").unwrap();
         for word in words {
-            let (key, id) = word
-                .split_once('=')
-                .unwrap_or_else(|| panic!("{line}: {word}"));
+            let (key, id) = word.split_once('=').unwrap_or_else(|| panic!("{line}: {word}"));
             let wire = match key {
                 "tool" => "toolCallId".to_owned(),
                 "parentTask" => "parentTaskId".to_owned(),
@@ -70,9 +67,8 @@ pub(crate) fn drafts(lines: &str) -> Vec<EventDraft> {
             timestamp: Timestamp::verbatim(timestamp),
             event_type: resolve(name, &payload),
             scope,
-            refs: refs.map_or(Refs::NONE, |refs| {
-                Refs::parse(&JsonText::parse(refs).unwrap().0).unwrap()
-            }),
+            refs: refs
+                .map_or(Refs::NONE, |refs| Refs::parse(&JsonText::parse(refs).unwrap().0).unwrap()),
             payload,
             extra: None,
         }
@@ -92,14 +88,7 @@ pub(crate) fn seal(drafts: Vec<EventDraft>) -> Vec<RecordedEvent> {
         let (sequence, salt) = (at as u64 + 1, [7; 16]);
         let recorded_at = RecordedAt(START + at as i64 * 1_000_000);
         chain = chain.next(&leaf(&session_id, sequence, recorded_at, &salt, &draft));
-        RecordedEvent {
-            session_id: session_id.clone(),
-            sequence,
-            recorded_at,
-            salt,
-            chain,
-            draft,
-        }
+        RecordedEvent { session_id: session_id.clone(), sequence, recorded_at, salt, chain, draft }
     };
     drafts.into_iter().enumerate().map(seal).collect()
 }
@@ -108,10 +97,7 @@ pub(crate) fn fold(events: &[RecordedEvent], limits: Limits) -> SessionView {
     let mut view = SessionView::with_limits(session(), limits);
     for event in events {
         let applied = view.apply(event);
-        assert!(
-            matches!(applied, Applied::Changed | Applied::Unchanged),
-            "{applied:?}"
-        );
+        assert!(matches!(applied, Applied::Changed | Applied::Unchanged), "{applied:?}");
     }
     view
 }

@@ -48,11 +48,7 @@ impl Text {
                 rest.push_str(piece);
             }
             self.head.shrink_to_fit();
-            let mut cut = Cut {
-                omitted: 0,
-                tail: String::new(),
-                digest: DIGEST_START,
-            };
+            let mut cut = Cut { omitted: 0, tail: String::new(), digest: DIGEST_START };
             cut.push(&rest, limit);
             self.cut = Some(Box::new(cut));
             return;
@@ -87,10 +83,7 @@ impl Text {
     /// Length of the whole text in bytes, with what is not kept.
     #[must_use]
     pub fn len(&self) -> u64 {
-        let rest = self
-            .cut
-            .as_ref()
-            .map_or(0, |cut| cut.omitted + cut.tail.len() as u64);
+        let rest = self.cut.as_ref().map_or(0, |cut| cut.omitted + cut.tail.len() as u64);
         self.head.len() as u64 + rest
     }
 
@@ -130,9 +123,7 @@ impl Cut {
         self.digest = digest(self.digest, piece);
         // The tail may grow to a quarter more than its half before it is cut, so that cutting costs little per byte.
         let (keep, slack) = (limit / 2, limit / 8);
-        let last = piece
-            .get(ceil(piece, piece.len().saturating_sub(keep))..)
-            .unwrap_or_default();
+        let last = piece.get(ceil(piece, piece.len().saturating_sub(keep))..).unwrap_or_default();
         self.omitted += (piece.len() - last.len()) as u64;
         if last.len() < piece.len() {
             self.omitted += self.tail.len() as u64;
@@ -157,11 +148,9 @@ impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cut {
             None => f.pad(&self.head),
-            Some(cut) => write!(
-                f,
-                "{}\n[… {} bytes left out …]\n{}",
-                self.head, cut.omitted, cut.tail
-            ),
+            Some(cut) => {
+                write!(f, "{}\n[… {} bytes left out …]\n{}", self.head, cut.omitted, cut.tail)
+            }
         }
     }
 }
@@ -199,16 +188,10 @@ impl<'de> Deserialize<'de> for Text {
                 f.write_str("a string, or a text with its middle left out")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text, E> {
-                Ok(Text {
-                    head: text.to_owned(),
-                    cut: None,
-                })
+                Ok(Text { head: text.to_owned(), cut: None })
             }
             fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Text, E> {
-                Ok(Text {
-                    head: text,
-                    cut: None,
-                })
+                Ok(Text { head: text, cut: None })
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Text, A::Error> {
                 let json = CutJson::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
@@ -232,9 +215,8 @@ impl<'de> Deserialize<'de> for Text {
 const DIGEST_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn digest(start: u64, text: &str) -> u64 {
-    text.bytes().fold(start, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    text.bytes()
+        .fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// The last character border at or before `at`.
@@ -242,17 +224,12 @@ fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The first character border at or after `at`.
 fn ceil(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -295,10 +272,7 @@ mod tests {
 
     #[test]
     fn a_short_text_is_a_string_in_json() {
-        assert_eq!(
-            serde_json::to_string(&Text::from("hello")).unwrap(),
-            "\"hello\""
-        );
+        assert_eq!(serde_json::to_string(&Text::from("hello")).unwrap(), "\"hello\"");
         let long = Text::new(&"ab".repeat(20), 8);
         assert_eq!(
             serde_json::to_string(&long).unwrap(),

@@ -243,12 +243,8 @@ impl<R: Row> Window<R> {
         pick: impl Fn(&R) -> bool,
         mut change: impl FnMut(&mut R),
     ) -> usize {
-        let places: Vec<Place> = self
-            .rows
-            .iter()
-            .filter(|slot| pick(&slot.row))
-            .map(|slot| Place(slot.place))
-            .collect();
+        let places: Vec<Place> =
+            self.rows.iter().filter(|slot| pick(&slot.row)).map(|slot| Place(slot.place)).collect();
         for place in &places {
             self.update_at(*place, &mut change);
         }
@@ -266,18 +262,13 @@ impl<R: Row> Window<R> {
     fn slot(&self, place: Place) -> Option<usize> {
         // Rows are mostly dropped at the front, so the place is nearly always where the distance to the end says.
         let back = self.rows.back()?.place.checked_sub(place.0)?;
-        let guess = self
-            .rows
-            .len()
-            .checked_sub(usize::try_from(back).ok()?.checked_add(1)?);
+        let guess = self.rows.len().checked_sub(usize::try_from(back).ok()?.checked_add(1)?);
         if let Some(at) = guess
             && self.rows.get(at).is_some_and(|slot| slot.place == place.0)
         {
             return Some(at);
         }
-        self.rows
-            .binary_search_by_key(&place.0, |slot| slot.place)
-            .ok()
+        self.rows.binary_search_by_key(&place.0, |slot| slot.place).ok()
     }
 
     fn adopt(&mut self, place: u64, row: R) {
@@ -374,9 +365,7 @@ impl<R: Row> Window<R> {
             key.is_none_or(|key| self.index.get(&key) == Some(&slot.place))
         };
         let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, slot)| !keyed(slot))
-            .map(|(at, _)| at)
-            .collect()
+        rows.filter(|(_, slot)| !keyed(slot)).map(|(at, _)| at).collect()
     }
 }
 
@@ -435,10 +424,7 @@ impl<'de, R: Row + Deserialize<'de>> Deserialize<'de> for Window<R> {
                 window.index.remove(&key);
             }
         }
-        window
-            .settled
-            .make_contiguous()
-            .sort_by_key(|(place, sequence)| (*sequence, *place));
+        window.settled.make_contiguous().sort_by_key(|(place, sequence)| (*sequence, *place));
         Ok(window)
     }
 }

@@ -23,14 +23,8 @@ Every type of fact, family by family. It all derives from the rows in `crates/ev
 /// Prints the page.
 pub(super) fn print(schemas: &Schemas) -> Result<String> {
     let mut out = HEAD.to_owned();
-    for family in schemas
-        .payloads
-        .chunk_by(|a, b| a.row.family == b.row.family)
-    {
-        let title = family
-            .first()
-            .map(|payload| payload.row.family.title())
-            .unwrap_or_default();
+    for family in schemas.payloads.chunk_by(|a, b| a.row.family == b.row.family) {
+        let title = family.first().map(|payload| payload.row.family.title()).unwrap_or_default();
         writeln!(out, "\n## {title}\n")?;
         out.push_str("| type | ids | durability | opens, closes | also read as | neo-code | what it says |\n");
         out.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
@@ -72,14 +66,8 @@ fn row(out: &mut String, Payload { row, schema }: &Payload) -> Result<()> {
             Durability::Buffered => "buffered",
         },
         pairing(row.pairing),
-        row.aliases
-            .iter()
-            .map(alias)
-            .collect::<Vec<_>>()
-            .join("<br>"),
-        row.neo_code
-            .map(|name| format!("`{name}`"))
-            .unwrap_or_default(),
+        row.aliases.iter().map(alias).collect::<Vec<_>>().join("<br>"),
+        row.neo_code.map(|name| format!("`{name}`")).unwrap_or_default(),
         cell(description(schema).split("\n\n").next().unwrap_or_default()),
     )?;
     Ok(())
@@ -87,10 +75,7 @@ fn row(out: &mut String, Payload { row, schema }: &Payload) -> Result<()> {
 
 fn ids(row: &EventDescriptor) -> String {
     let groups = row.scope.required().iter();
-    groups
-        .map(|group| group.join(" or "))
-        .collect::<Vec<_>>()
-        .join(", ")
+    groups.map(|group| group.join(" or ")).collect::<Vec<_>>().join(", ")
 }
 
 fn pairing(pairing: Pairing) -> String {
@@ -140,10 +125,7 @@ fn fields(out: &mut String, schema: &Value) -> Result<()> {
 }
 
 fn words(out: &mut String, schema: &Value) -> Result<()> {
-    let choices = schema
-        .get("anyOf")
-        .or_else(|| schema.get("oneOf"))
-        .and_then(Value::as_array);
+    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
     for choice in choices.into_iter().flatten() {
         match choice.get("const").and_then(Value::as_str) {
             Some(word) => writeln!(out, "- `{word}`: {}", description(choice))?,
@@ -160,9 +142,8 @@ fn type_text(schema: &Value) -> String {
         return format!("[{name}](#{})", name.to_lowercase());
     }
     if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
-        let texts = choices
-            .iter()
-            .filter(|choice| choice.get("type") != Some(&Value::from("null")));
+        let texts =
+            choices.iter().filter(|choice| choice.get("type") != Some(&Value::from("null")));
         return texts.map(type_text).collect::<Vec<_>>().join(" or ");
     }
     let name = match schema.get("type") {
@@ -190,10 +171,7 @@ fn shared(schemas: &Schemas) -> std::collections::BTreeMap<&str, &Value> {
 }
 
 fn description(schema: &Value) -> &str {
-    schema
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    schema.get("description").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Text that cannot end a table cell early.

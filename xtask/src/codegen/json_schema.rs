@@ -38,20 +38,14 @@ pub(super) fn all() -> Result<Schemas> {
             Ok(Payload { row, schema })
         })
         .collect::<Result<_>>()?;
-    Ok(Schemas {
-        envelope: envelope()?,
-        payloads,
-    })
+    Ok(Schemas { envelope: envelope()?, payloads })
 }
 
 impl Schemas {
     /// Path and content of every schema file.
     pub(super) fn files(&self) -> Vec<(String, Value)> {
         let mut files = vec![
-            (
-                "schema/json/envelope.schema.json".into(),
-                self.envelope.clone(),
-            ),
+            ("schema/json/envelope.schema.json".into(), self.envelope.clone()),
             ("schema/json/runtime-event.schema.json".into(), self.whole()),
         ];
         for payload in &self.payloads {
@@ -74,16 +68,9 @@ impl Schemas {
             let reference = json!({ "$ref": format!("#/$defs/{title}") });
             let mut then = json!({ "properties": { "payload": reference } });
             let groups = row.scope.required();
-            let single: Vec<_> = groups
-                .iter()
-                .filter(|g| g.len() == 1)
-                .flat_map(|g| *g)
-                .collect();
-            let mut any: Vec<_> = groups
-                .iter()
-                .filter(|group| group.len() > 1)
-                .map(|group| one_of(group))
-                .collect();
+            let single: Vec<_> = groups.iter().filter(|g| g.len() == 1).flat_map(|g| *g).collect();
+            let mut any: Vec<_> =
+                groups.iter().filter(|group| group.len() > 1).map(|group| one_of(group)).collect();
             if row.scope == ScopeKind::Task {
                 any.push(attempt());
             }
@@ -108,10 +95,7 @@ impl Schemas {
 
 /// At least one of the members is there.
 fn one_of(members: &[&str]) -> Value {
-    let each: Value = members
-        .iter()
-        .map(|member| json!({ "required": [member] }))
-        .collect();
+    let each: Value = members.iter().map(|member| json!({ "required": [member] })).collect();
     json!({ "anyOf": each })
 }
 
@@ -126,11 +110,7 @@ fn attempt() -> Value {
 
 /// The struct name of a payload, which is also its name in TypeScript.
 pub(super) fn title(schema: &Value) -> String {
-    schema
-        .get("title")
-        .and_then(Value::as_str)
-        .unwrap_or("Payload")
-        .to_owned()
+    schema.get("title").and_then(Value::as_str).unwrap_or("Payload").to_owned()
 }
 
 fn file_name(event: &str) -> String {
@@ -155,17 +135,12 @@ fn embedded(schema: &Value, definitions: &mut Map<String, Value>) -> Value {
 }
 
 fn with_id(id: &str, schema: Value) -> Result<Value> {
-    let members = schema
-        .as_object()
-        .context("a payload schema is not an object")?;
+    let members = schema.as_object().context("a payload schema is not an object")?;
     let mut out = Map::new();
     out.insert("$schema".into(), DRAFT.into());
     out.insert("$id".into(), id.into());
     out.extend(
-        members
-            .iter()
-            .filter(|(name, _)| *name != "$schema")
-            .map(|(n, v)| (n.clone(), v.clone())),
+        members.iter().filter(|(name, _)| *name != "$schema").map(|(n, v)| (n.clone(), v.clone())),
     );
     Ok(Value::Object(out))
 }
@@ -174,17 +149,10 @@ fn with_id(id: &str, schema: Value) -> Result<Value> {
 fn open_words(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            let is_open = members
-                .get("oneOf")
-                .and_then(Value::as_array)
-                .is_some_and(|words| {
-                    words
-                        .iter()
-                        .all(|word| word.get("const").is_some_and(Value::is_string))
-                        && words
-                            .iter()
-                            .any(|word| word.get("const") == Some(&json!("unknown")))
-                });
+            let is_open = members.get("oneOf").and_then(Value::as_array).is_some_and(|words| {
+                words.iter().all(|word| word.get("const").is_some_and(Value::is_string))
+                    && words.iter().any(|word| word.get("const") == Some(&json!("unknown")))
+            });
             if is_open && let Some(Value::Array(mut words)) = members.shift_remove("oneOf") {
                 words.push(json!({ "description": "Any other word; read as `unknown`.", "type": "string" }));
                 members.insert("anyOf".into(), Value::Array(words));
@@ -227,15 +195,9 @@ fn envelope() -> Result<Value> {
     let text = |text: &str| json!({ "description": text, "type": "string", "minLength": 1 });
     let mut properties = Map::new();
     let mut add = |name: &str, schema: Value| properties.insert(name.into(), schema);
-    add(
-        "schemaVersion",
-        text("Version of envelope and payload schemas that the producer wrote."),
-    );
+    add("schemaVersion", text("Version of envelope and payload schemas that the producer wrote."));
     add("runtimeId", id("The producing runtime."));
-    add(
-        "sessionId",
-        id("The durable work container: one stream of the log."),
-    );
+    add("sessionId", id("The durable work container: one stream of the log."));
     for (name, text) in Scope::WIRE_NAMES.iter().zip(Scope::TEXTS) {
         add(name, id(text.trim()));
     }
@@ -248,10 +210,7 @@ fn envelope() -> Result<Value> {
         }),
     );
     add("timestamp", text("The producer's time, RFC 3339."));
-    add(
-        "recordedAt",
-        text("When the log took it, RFC 3339. Written by the log."),
-    );
+    add("recordedAt", text("When the log took it, RFC 3339. Written by the log."));
     add("type", text("What happened, `family.what_happened`."));
     add(
         "payload",
@@ -346,32 +305,17 @@ mod tests {
             assert_eq!(read.is_ok(), valid, "reader on {event}: {read:?}");
         };
         check(&|_| {}, true);
-        for member in [
-            "schemaVersion",
-            "runtimeId",
-            "sessionId",
-            "eventId",
-            "timestamp",
-            "type",
-            "payload",
-        ] {
+        for member in
+            ["schemaVersion", "runtimeId", "sessionId", "eventId", "timestamp", "type", "payload"]
+        {
             check(&|event| _ = event.shift_remove(member), false);
             check(&|event| _ = event.insert(member.into(), json!(7)), false);
         }
         check(&|event| _ = event.shift_remove("sequence"), true);
-        check(
-            &|event| _ = event.insert("sequence".into(), json!(0)),
-            false,
-        );
+        check(&|event| _ = event.insert("sequence".into(), json!(0)), false);
         check(&|event| _ = event.insert("refs".into(), Value::Null), true);
-        check(
-            &|event| _ = event.insert("refs".into(), json!([{ "kind": "output" }])),
-            false,
-        );
-        check(
-            &|event| _ = event.insert("somebodys".into(), json!([1])),
-            true,
-        );
+        check(&|event| _ = event.insert("refs".into(), json!([{ "kind": "output" }])), false);
+        check(&|event| _ = event.insert("somebodys".into(), json!([1])), true);
     }
 
     // verifies: R17
@@ -385,16 +329,11 @@ mod tests {
             assert_eq!(validator.is_valid(&event), valid, "{event}");
         };
         check(&|event| _ = event.shift_remove("toolCallId"), false);
-        check(
-            &|event| _ = event.insert("payload".into(), json!({})),
-            false,
-        );
+        check(&|event| _ = event.insert("payload".into(), json!({})), false);
         check(
             &|event| {
-                _ = event.insert(
-                    "payload".into(),
-                    json!({ "toolName": "x", "toolKind": "a new one" }),
-                )
+                _ = event
+                    .insert("payload".into(), json!({ "toolName": "x", "toolKind": "a new one" }))
             },
             true,
         );
@@ -402,10 +341,7 @@ mod tests {
             &|event| _ = event.insert("payload".into(), json!({ "toolName": "x", "toolKind": 1 })),
             false,
         );
-        check(
-            &|event| _ = event.insert("type".into(), json!("tool.reconsidered")),
-            true,
-        );
+        check(&|event| _ = event.insert("type".into(), json!("tool.reconsidered")), true);
         check(
             &|event| {
                 event.insert("type".into(), json!("permission.denied"));

@@ -107,11 +107,7 @@ mod tests {
         ]);
         assert_eq!(
             outdated(&repo, &files),
-            [
-                "docs/events.md",
-                "schema/ts/events.d.ts",
-                "schema/json/gone.schema.json"
-            ]
+            ["docs/events.md", "schema/ts/events.d.ts", "schema/json/gone.schema.json"]
         );
     }
 }

@@ -53,10 +53,7 @@ pub(super) fn print(schemas: &Schemas) -> Result<String> {
 fn collect(schema: &Value, shared: &mut BTreeMap<String, Value>) -> Result<()> {
     let definitions = schema.get("$defs").and_then(Value::as_object);
     for (name, definition) in definitions.into_iter().flatten() {
-        if shared
-            .insert(name.clone(), definition.clone())
-            .is_some_and(|old| old != *definition)
-        {
+        if shared.insert(name.clone(), definition.clone()).is_some_and(|old| old != *definition) {
             bail!("two definitions share the name {name}");
         }
     }
@@ -68,12 +65,7 @@ fn event(out: &mut String, Payload { row, schema }: &Payload) -> Result<()> {
     comment(out, "", schema);
     writeln!(out, "export interface {payload}Event extends Envelope {{")?;
     writeln!(out, "  type: {:?};", row.name)?;
-    for id in row
-        .scope
-        .required()
-        .iter()
-        .filter(|group| group.len() == 1)
-        .flat_map(|group| *group)
+    for id in row.scope.required().iter().filter(|group| group.len() == 1).flat_map(|group| *group)
     {
         writeln!(out, "  {id}: string;")?;
     }
@@ -103,18 +95,10 @@ fn members(out: &mut String, schema: &Value, indent: &str) -> Result<()> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for (name, member) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
+    for (name, member) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
     {
         comment(out, indent, member);
-        let mark = if required.contains(&name.as_str()) {
-            ""
-        } else {
-            "?"
-        };
+        let mark = if required.contains(&name.as_str()) { "" } else { "?" };
         let text = type_of(member, indent).with_context(|| format!("member {name}"))?;
         writeln!(out, "{indent}{name}{mark}: {text};")?;
     }
@@ -132,33 +116,23 @@ fn type_of(schema: &Value, indent: &str) -> Result<String> {
     let get = |name: &str| keywords.get(name);
     if let Some(reference) = get("$ref").and_then(Value::as_str) {
         let name = reference.strip_prefix("#/$defs/");
-        return name
-            .map(str::to_owned)
-            .with_context(|| format!("cannot follow {reference}"));
+        return name.map(str::to_owned).with_context(|| format!("cannot follow {reference}"));
     }
     if let Some(constant) = get("const") {
         return Ok(constant.to_string());
     }
     if let Some(words) = get("enum").and_then(Value::as_array) {
-        return Ok(words
-            .iter()
-            .map(Value::to_string)
-            .collect::<Vec<_>>()
-            .join(" | "));
+        return Ok(words.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "));
     }
-    if let Some(choices) = get("oneOf")
-        .or_else(|| get("anyOf"))
-        .and_then(Value::as_array)
-    {
+    if let Some(choices) = get("oneOf").or_else(|| get("anyOf")).and_then(Value::as_array) {
         return union(choices, indent);
     }
     match get("type") {
         Some(Value::String(name)) => single(name, schema, indent),
         Some(Value::Array(names)) => {
             let names = names.iter().filter_map(Value::as_str);
-            let texts = names
-                .map(|name| single(name, schema, indent))
-                .collect::<Result<Vec<_>>>()?;
+            let texts =
+                names.map(|name| single(name, schema, indent)).collect::<Result<Vec<_>>>()?;
             Ok(texts.join(" | "))
         }
         Some(other) => bail!("`type` cannot be {other}"),
@@ -172,11 +146,7 @@ fn union(choices: &[Value], indent: &str) -> Result<String> {
     let mut texts = Vec::new();
     for choice in choices {
         let text = type_of(choice, indent)?;
-        texts.push(if has_words && text == "string" {
-            "(string & {})".into()
-        } else {
-            text
-        });
+        texts.push(if has_words && text == "string" { "(string & {})".into() } else { text });
     }
     Ok(texts.join(" | "))
 }
@@ -189,11 +159,7 @@ fn single(name: &str, schema: &Value, indent: &str) -> Result<String> {
         "null" => "null".into(),
         "array" => {
             let item = type_of(schema.get("items").unwrap_or(&Value::Bool(true)), indent)?;
-            if item.contains('|') {
-                format!("({item})[]")
-            } else {
-                format!("{item}[]")
-            }
+            if item.contains('|') { format!("({item})[]") } else { format!("{item}[]") }
         }
         "object" if schema.get("properties").is_some() => {
             let mut text = String::from("{\n");
@@ -212,9 +178,7 @@ fn single(name: &str, schema: &Value, indent: &str) -> Result<String> {
 
 /// A schema that says nothing of the type takes any value; a keyword that would narrow it must not be overlooked.
 fn unconstrained(keywords: &serde_json::Map<String, Value>) -> Result<String> {
-    match keywords
-        .keys()
-        .find(|name| !matches!(name.as_str(), "description" | "default" | "title"))
+    match keywords.keys().find(|name| !matches!(name.as_str(), "description" | "default" | "title"))
     {
         Some(keyword) => bail!("no TypeScript for the keyword `{keyword}`"),
         None => Ok("Json".into()),
@@ -260,10 +224,7 @@ mod tests {
         check(json!({ "type": "string" }), "string");
         check(json!({ "type": ["string", "null"] }), "string | null");
         check(json!({ "type": "integer", "minimum": 0 }), "number");
-        check(
-            json!({ "type": "array", "items": { "$ref": "#/$defs/Part" } }),
-            "Part[]",
-        );
+        check(json!({ "type": "array", "items": { "$ref": "#/$defs/Part" } }), "Part[]");
         check(
             json!({ "type": "array", "items": { "type": ["string", "null"] } }),
             "(string | null)[]",
@@ -313,31 +274,14 @@ mod tests {
             assert_eq!(out, expected);
         };
         check("One line.", "  /** One line. */\n");
-        check(
-            "Two.\n\nParts */.",
-            "  /**\n   * Two.\n   *\n   * Parts * /.\n   */\n",
-        );
+        check("Two.\n\nParts */.", "  /**\n   * Two.\n   *\n   * Parts * /.\n   */\n");
     }
 
     #[test]
     fn one_name_cannot_mean_two_things() {
         let mut shared = BTreeMap::new();
-        collect(
-            &json!({ "$defs": { "A": { "type": "string" } } }),
-            &mut shared,
-        )
-        .unwrap();
-        collect(
-            &json!({ "$defs": { "A": { "type": "string" } } }),
-            &mut shared,
-        )
-        .unwrap();
-        assert!(
-            collect(
-                &json!({ "$defs": { "A": { "type": "null" } } }),
-                &mut shared
-            )
-            .is_err()
-        );
+        collect(&json!({ "$defs": { "A": { "type": "string" } } }), &mut shared).unwrap();
+        collect(&json!({ "$defs": { "A": { "type": "string" } } }), &mut shared).unwrap();
+        assert!(collect(&json!({ "$defs": { "A": { "type": "null" } } }), &mut shared).is_err());
     }
 }

@@ -42,9 +42,7 @@ pub(crate) fn annotations(repo: &Repo) -> (Vec<Annotation>, Vec<String>) {
         if !text.contains(MARK) {
             continue;
         }
-        let modules = outline(text)
-            .map(|outline| outline.modules)
-            .unwrap_or_default();
+        let modules = outline(text).map(|outline| outline.modules).unwrap_or_default();
         let lines: Vec<_> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let Some(ids) = line.trim_start().strip_prefix(MARK) else {
@@ -76,9 +74,8 @@ fn function_below<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         if in_attribute || line.starts_with("#[") {
             in_attribute = !line.ends_with(']');
         } else if !line.starts_with("//") {
-            let after = line
-                .strip_prefix("fn ")
-                .or_else(|| line.split_once(" fn ").map(|(_, n)| n))?;
+            let after =
+                line.strip_prefix("fn ").or_else(|| line.split_once(" fn ").map(|(_, n)| n))?;
             return after.split(['(', '<']).next().map(str::trim);
         }
     }
@@ -93,16 +90,11 @@ struct Home {
 
 impl Home {
     fn test(self, modules: &[Module], line: usize, function: &str) -> TestName {
-        let inline = modules
-            .iter()
-            .filter(|module| (module.first..=module.last).contains(&line));
+        let inline = modules.iter().filter(|module| (module.first..=module.last).contains(&line));
         let mut path = self.modules;
         path.extend(inline.map(|module| module.name.clone()));
         path.push(function.to_owned());
-        TestName {
-            owner: self.owner,
-            path: path.join("::"),
-        }
+        TestName { owner: self.owner, path: path.join("::") }
     }
 }
 
@@ -143,10 +135,8 @@ mod tests {
             let text = source(body);
             let (found, complaints) = annotations(&Repo::of(&[(path, &text)]));
             assert_eq!(complaints, [""; 0], "{body}");
-            let names: Vec<_> = found
-                .iter()
-                .map(|a| format!("{} {}", a.ids.join("+"), a.test))
-                .collect();
+            let names: Vec<_> =
+                found.iter().map(|a| format!("{} {}", a.ids.join("+"), a.test)).collect();
             assert_eq!(names, [expected], "{path}: {body}");
         };
         let plain = "VERIFIES R1\n#[test]\nfn a() {}\n";
@@ -169,12 +159,6 @@ mod tests {
         let (found, complaints) = annotations(&Repo::of(&[("crates/p/src/x.rs", &text)]));
         assert_eq!(found, []);
         assert_eq!(complaints.len(), 2);
-        assert!(
-            complaints
-                .first()
-                .unwrap()
-                .starts_with("crates/p/src/x.rs:1: "),
-            "{complaints:?}"
-        );
+        assert!(complaints.first().unwrap().starts_with("crates/p/src/x.rs:1: "), "{complaints:?}");
     }
 }

@@ -57,21 +57,14 @@ pub(crate) fn page(repo: &Repo) -> Result<String> {
     let mut tests: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for annotation in &found {
         for id in &annotation.ids {
-            tests
-                .entry(id)
-                .or_default()
-                .insert(annotation.test.to_string());
+            tests.entry(id).or_default().insert(annotation.test.to_string());
         }
     }
     let groups = groups();
     let rows = || groups.iter().flat_map(|(_, rows)| rows);
     let closed = rows().filter(|row| tests.contains_key(row.id)).count();
     let mut out = HEAD.to_owned();
-    writeln!(
-        out,
-        "\n{closed} of {} rows are verified by a test.",
-        rows().count()
-    )?;
+    writeln!(out, "\n{closed} of {} rows are verified by a test.", rows().count())?;
     for (title, rows) in &groups {
         writeln!(
             out,
@@ -80,20 +73,9 @@ pub(crate) fn page(repo: &Repo) -> Result<String> {
         for row in rows {
             let by = tests.get(row.id).map_or_else(
                 || "open".to_owned(),
-                |tests| {
-                    tests
-                        .iter()
-                        .map(|t| format!("`{t}`"))
-                        .collect::<Vec<_>>()
-                        .join("<br>")
-                },
+                |tests| tests.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join("<br>"),
             );
-            writeln!(
-                out,
-                "| {} | {} | {by} |",
-                row.id,
-                row.title.replace('|', "\\|")
-            )?;
+            writeln!(out, "| {} | {} | {by} |", row.id, row.title.replace('|', "\\|"))?;
         }
     }
     Ok(out)
@@ -110,9 +92,7 @@ pub(crate) fn existing_tests() -> Result<BTreeSet<String>> {
         "--cargo-quiet",
     ]))?;
     let list: serde_json::Value = serde_json::from_str(&text).context("what nextest lists")?;
-    let suites = list
-        .get("rust-suites")
-        .and_then(|suites| suites.as_object());
+    let suites = list.get("rust-suites").and_then(|suites| suites.as_object());
     let suites = suites.context("nextest lists no suites")?;
     let mut names = BTreeSet::new();
     for suite in suites.values() {
@@ -122,12 +102,7 @@ pub(crate) fn existing_tests() -> Result<BTreeSet<String>> {
             _ => word("package-name").to_owned(),
         };
         let cases = suite.get("testcases").and_then(|cases| cases.as_object());
-        names.extend(
-            cases
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| format!("{owner} {name}")),
-        );
+        names.extend(cases.into_iter().flatten().map(|(name, _)| format!("{owner} {name}")));
     }
     Ok(names)
 }
@@ -139,9 +114,8 @@ mod tests {
     #[test]
     fn rows_are_complete_and_in_order() {
         let rows: Vec<_> = groups().into_iter().flat_map(|(_, rows)| rows).collect();
-        let expected = (1..=211)
-            .map(|n| format!("R{n}"))
-            .chain((1..=43).map(|n| format!("H{n:02}")));
+        let expected =
+            (1..=211).map(|n| format!("R{n}")).chain((1..=43).map(|n| format!("H{n:02}")));
         assert_eq!(
             rows.iter().map(|row| row.id.to_owned()).collect::<Vec<_>>(),
             expected.collect::<Vec<_>>()
@@ -157,16 +131,10 @@ mod tests {
         );
         let repo = Repo::of(&[("crates/spine/src/log/mod.rs", &source)]);
         let page = page(&repo).unwrap();
-        assert!(
-            page.contains("\n2 of 254 rows are verified by a test.\n"),
-            "{page}"
-        );
+        assert!(page.contains("\n2 of 254 rows are verified by a test.\n"), "{page}");
         let row = "| R1 | The log alone is the truth: each read model can be rebuilt from it | `spine log::one`<br>`spine log::two` |";
         assert!(page.contains(row), "{page}");
         assert!(page.contains("`spine log::one` |\n| R3 |"), "{page}");
-        assert!(
-            page.lines()
-                .any(|line| line.starts_with("| H43 |") && line.ends_with("| open |"))
-        );
+        assert!(page.lines().any(|line| line.starts_with("| H43 |") && line.ends_with("| open |")));
     }
 }

@@ -13,9 +13,7 @@ pub(super) const CHECK: Check = Check {
         let lock = repo.text("Cargo.lock").unwrap_or_default();
         let packages = lock.lines().filter(|line| *line == "[[package]]").count();
         Ok(if packages > CEILING {
-            vec![format!(
-                "Cargo.lock: {packages} packages, the ceiling is {CEILING}"
-            )]
+            vec![format!("Cargo.lock: {packages} packages, the ceiling is {CEILING}")]
         } else {
             Vec::new()
         })
@@ -31,10 +29,7 @@ mod tests {
         let lock = "[[package]]\nname = \"a\"\n".repeat(CEILING);
         super::super::assert_finds(&CHECK, &[("Cargo.lock", &lock)], &[]);
         let lock = lock + "[[package]]\n";
-        let complaint = format!(
-            "Cargo.lock: {} packages, the ceiling is {CEILING}",
-            CEILING + 1
-        );
+        let complaint = format!("Cargo.lock: {} packages, the ceiling is {CEILING}", CEILING + 1);
         super::super::assert_finds(&CHECK, &[("Cargo.lock", &lock)], &[&complaint]);
     }
 }

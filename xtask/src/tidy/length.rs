@@ -51,9 +51,7 @@ fn long_functions(repo: &Repo) -> Result<Vec<String>> {
         let lines: Vec<_> = text.lines().map(str::trim).collect();
         let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
         for function in functions.iter().filter(|function| !function.is_test) {
-            let body = lines
-                .get(function.first - 1..function.last)
-                .unwrap_or_default();
+            let body = lines.get(function.first - 1..function.last).unwrap_or_default();
             let lines = body.iter().filter(is_code).count();
             if lines > FUNCTION_LINES {
                 found.push(format!(
@@ -94,12 +92,7 @@ mod tests {
         let test = format!("#[test]\nfn a() {{\n{body}}}\n");
         assert_finds(
             &FUNCTIONS,
-            &[
-                ("a.rs", &long),
-                ("b.rs", &fits),
-                ("c.rs", &test),
-                ("d.rs", "fn = 1"),
-            ],
+            &[("a.rs", &long), ("b.rs", &fits), ("c.rs", &test), ("d.rs", "fn = 1")],
             &["a.rs:4: `a` has 71 lines", "d.rs:1: expected identifier"],
         );
     }

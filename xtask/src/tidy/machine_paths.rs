@@ -32,10 +32,7 @@ pub(super) const HOSTS: Check = Check {
 
 fn find(repo: &Repo, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for (path, text) in repo
-        .texts("")
-        .filter(|(path, _)| !path.starts_with("fixtures/"))
-    {
+    for (path, text) in repo.texts("").filter(|(path, _)| !path.starts_with("fixtures/")) {
         for (at, line) in text.lines().enumerate() {
             found.extend(
                 words
@@ -64,20 +61,10 @@ mod tests {
 
     #[test]
     fn finds_paths_and_hosts() {
-        let text = format!(
-            "a docs{0}x\n\"{0}x\"\n\"https://{1}.org/a\"",
-            PATH_STARTS[0], HOST_NAMES[0]
-        );
-        assert_finds(
-            &PATHS,
-            &[("a.json", &text)],
-            &[&format!("a.json:2: {}", PATH_STARTS[0])],
-        );
-        assert_finds(
-            &HOSTS,
-            &[("a.json", &text)],
-            &[&format!("a.json:3: {}", HOST_NAMES[0])],
-        );
+        let text =
+            format!("a docs{0}x\n\"{0}x\"\n\"https://{1}.org/a\"", PATH_STARTS[0], HOST_NAMES[0]);
+        assert_finds(&PATHS, &[("a.json", &text)], &[&format!("a.json:2: {}", PATH_STARTS[0])]);
+        assert_finds(&HOSTS, &[("a.json", &text)], &[&format!("a.json:3: {}", HOST_NAMES[0])]);
         assert_finds(&PATHS, &[("fixtures/a.json", &text)], &[]);
     }
 }

@@ -61,11 +61,7 @@ pub(crate) fn run(repo: &Repo) -> Result<()> {
     if broken > 0 {
         bail!("{broken} places break a house rule; each rule above says why it is one");
     }
-    println!(
-        "{} house rules hold in {} files",
-        CHECKS.len(),
-        repo.paths().count()
-    );
+    println!("{} house rules hold in {} files", CHECKS.len(), repo.paths().count());
     Ok(())
 }
 

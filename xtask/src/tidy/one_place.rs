@@ -10,10 +10,7 @@ pub(super) const SLED: Check = Check {
     rule: "`sled` is named in one source file: the index is disposable, and so is the engine behind it.",
     find: |repo| {
         let found = mentions(repo, &["sled : :", "use sled"], |_| true)?;
-        let mut files: Vec<_> = found
-            .iter()
-            .filter_map(|place| place.split(':').next())
-            .collect();
+        let mut files: Vec<_> = found.iter().filter_map(|place| place.split(':').next()).collect();
         files.dedup();
         Ok(if files.len() > 1 { found } else { Vec::new() })
     },
@@ -46,10 +43,7 @@ pub(super) const SURROUNDINGS: Check = Check {
 /// Places in product code (tests left out) where the tokens stand.
 fn mentions(repo: &Repo, tokens: &[&str], of: impl Fn(&str) -> bool) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (path, text) in repo
-        .rust()
-        .filter(|(path, _)| of(path) && !path.starts_with("benches/"))
-    {
+    for (path, text) in repo.rust().filter(|(path, _)| of(path) && !path.starts_with("benches/")) {
         let tests: Vec<_> = outline(text)
             .map(|outline| outline.modules)
             .unwrap_or_default()
@@ -81,11 +75,7 @@ mod tests {
     fn finds_a_second_file_that_names_the_engine() {
         let text = "//! sled::Db\nfn f() -> sled::Db {}\n";
         let test = "//! a\n#[cfg(test)]\nmod tests {\n    use sled::Db;\n}\n";
-        assert_finds(
-            &SLED,
-            &[("a.rs", text), ("b.rs", "//! sled\n"), ("c.rs", test)],
-            &[],
-        );
+        assert_finds(&SLED, &[("a.rs", text), ("b.rs", "//! sled\n"), ("c.rs", test)], &[]);
         assert_finds(
             &SLED,
             &[("a.rs", text), ("b.rs", "//! b\nuse sled as s;\n")],
@@ -103,10 +93,7 @@ mod tests {
                 ("crates/cli/src/main.rs", text),
                 ("xtask/src/a.rs", text),
             ],
-            &[
-                "crates/a/src/a.rs:3: SystemTime::now",
-                "crates/a/src/a.rs:4: env::var",
-            ],
+            &["crates/a/src/a.rs:3: SystemTime::now", "crates/a/src/a.rs:4: env::var"],
         );
     }
 }

@@ -37,12 +37,8 @@ pub(super) const ORIGINS: Check = Check {
             .filter_map(|path| path.rsplit_once('/').map(|(folder, _)| folder))
             .filter(|folder| folder.contains('/'))
             .collect();
-        let silent = folders
-            .into_iter()
-            .filter(|folder| !has_origin(repo, folder));
-        Ok(silent
-            .map(|folder| format!("{folder}: no README.md"))
-            .collect())
+        let silent = folders.into_iter().filter(|folder| !has_origin(repo, folder));
+        Ok(silent.map(|folder| format!("{folder}: no README.md")).collect())
     },
 };
 
@@ -64,18 +60,13 @@ fn unregistered(repo: &Repo, place: &str, readme: bool) -> Vec<String> {
 
 /// A folder beside the adapters may hold what they share.
 fn is_adapter(repo: &Repo, folder: &str) -> bool {
-    repo.rust()
-        .any(|(path, text)| path.starts_with(folder) && text.contains("StreamAdapter for"))
+    repo.rust().any(|(path, text)| path.starts_with(folder) && text.contains("StreamAdapter for"))
 }
 
 /// Names of the folders directly below `place`.
 fn folders<'a>(repo: &'a Repo, place: &'a str) -> BTreeSet<&'a str> {
     repo.paths()
-        .filter_map(|path| {
-            path.strip_prefix(place)?
-                .split_once('/')
-                .map(|(folder, _)| folder)
-        })
+        .filter_map(|path| path.strip_prefix(place)?.split_once('/').map(|(folder, _)| folder))
         .collect()
 }
 
@@ -92,12 +83,9 @@ fn rule_pages(repo: &Repo) -> Result<Vec<String>> {
         .filter(|name| name.starts_with("SP"))
         .map(str::to_owned)
         .collect();
-    let no_page = codes
-        .difference(&pages)
-        .map(|code| format!("{code}: no {PAGES}{code}.md"));
-    let no_rule = pages
-        .difference(&codes)
-        .map(|code| format!("{PAGES}{code}.md: no rule has this code"));
+    let no_page = codes.difference(&pages).map(|code| format!("{code}: no {PAGES}{code}.md"));
+    let no_rule =
+        pages.difference(&codes).map(|code| format!("{PAGES}{code}.md: no rule has this code"));
     Ok(no_page.chain(no_rule).collect())
 }
 
@@ -132,17 +120,11 @@ mod tests {
         assert_finds(
             &ADAPTERS,
             &[
-                (
-                    "crates/providers/src/stream/mod.rs",
-                    "pub mod codex;\nmod sse;\n",
-                ),
+                ("crates/providers/src/stream/mod.rs", "pub mod codex;\nmod sse;\n"),
                 ("crates/providers/src/stream/sse.rs", ""),
                 ("crates/providers/src/stream/codex/mod.rs", ""),
                 ("crates/providers/src/stream/codex/README.md", ""),
-                (
-                    "crates/providers/src/stream/other/mod.rs",
-                    "impl StreamAdapter for A {}",
-                ),
+                ("crates/providers/src/stream/other/mod.rs", "impl StreamAdapter for A {}"),
                 ("crates/providers/src/stream/shared/mod.rs", ""),
             ],
             &[
@@ -181,10 +163,7 @@ mod tests {
                 ("docs/rules/SP0003.md", ""),
                 ("docs/rules/README.md", ""),
             ],
-            &[
-                "SP0002: no docs/rules/SP0002.md",
-                "docs/rules/SP0003.md: no rule has this code",
-            ],
+            &["SP0002: no docs/rules/SP0002.md", "docs/rules/SP0003.md: no rule has this code"],
         );
     }
 

@@ -23,28 +23,17 @@ fn find(repo: &Repo) -> Result<Vec<String>> {
 
 fn judge(annotations: &[Annotation], tests: &BTreeSet<String>) -> Vec<String> {
     let groups = groups();
-    let known: BTreeSet<_> = groups
-        .iter()
-        .flat_map(|(_, rows)| rows)
-        .map(|row| row.id)
-        .collect();
+    let known: BTreeSet<_> = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.id).collect();
     let mut complaints = Vec::new();
-    for Annotation {
-        ids,
-        test,
-        path,
-        line,
-    } in annotations
-    {
+    for Annotation { ids, test, path, line } in annotations {
         let unknown = ids.iter().filter(|id| !known.contains(id.as_str()));
         complaints.extend(unknown.map(|id| format!("{path}:{line}: there is no row {id}")));
         if ids.is_empty() {
             complaints.push(format!("{path}:{line}: it names no row"));
         }
         if !tests.contains(&test.to_string()) {
-            complaints.push(format!(
-                "{path}:{line}: `{test}` is not among the tests that nextest lists"
-            ));
+            complaints
+                .push(format!("{path}:{line}: `{test}` is not among the tests that nextest lists"));
         }
     }
     complaints

@@ -45,15 +45,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
 fn find(repo: &Repo) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (path, text) in repo
-        .rust()
-        .filter(|(path, _)| PLACES.iter().any(|p| path.starts_with(p)))
-    {
+    for (path, text) in repo.rust().filter(|(path, _)| PLACES.iter().any(|p| path.starts_with(p))) {
         if let Ok(file) = syn::parse_file(text) {
-            let mut finder = Finder {
-                path,
-                found: Vec::new(),
-            };
+            let mut finder = Finder { path, found: Vec::new() };
             finder.visit_file(&file);
             found.extend(finder.found);
         }
@@ -68,10 +62,7 @@ mod tests {
         let text = "//! a\nstruct A {\n    #[serde(default, flatten)]\n    b: B,\n}\n#[serde(untagged)]\nenum C {}\n// flatten\n#[serde(rename = \"x\")]\nstruct D;\n";
         super::super::assert_finds(
             &super::CHECK,
-            &[
-                ("crates/event-spine/src/event/family/a.rs", text),
-                ("crates/cli/src/a.rs", text),
-            ],
+            &[("crates/event-spine/src/event/family/a.rs", text), ("crates/cli/src/a.rs", text)],
             &[
                 "crates/event-spine/src/event/family/a.rs:3: flatten",
                 "crates/event-spine/src/event/family/a.rs:6: untagged",

@@ -60,11 +60,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     } else {
         session(app, &args.what, whole)?
     };
-    let form = if app.json && args.format == Form::Text {
-        Form::Json
-    } else {
-        args.format
-    };
+    let form = if app.json && args.format == Form::Text { Form::Json } else { args.format };
     match form {
         Form::Text => text(app, &report)?,
         Form::Json => app.out.json(&report.findings_json())?,
@@ -81,10 +77,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
 
 fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Result<Report, Failure> {
     let mut source = Source::open(path, &*app.clock)?;
-    let options = Options {
-        whole,
-        ..Options::default()
-    };
+    let options = Options { whole, ..Options::default() };
     let format = match from.or_else(|| Format::detect(&source.head)) {
         Some(format) => format,
         // Events with faults are what this command is for; what is no JSON at all holds no events.
@@ -93,26 +86,13 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
     };
     if format == Format::RuntimeEvent {
         let name = source.name.clone();
-        let reader = source
-            .reader()
-            .map(|from| BufReader::with_capacity(256 * 1024, from));
-        return reader
-            .and_then(|reader| check_lines(reader, options))
-            .map_err(|e| {
-                Failure::input(format!("cannot read {name}: {}", crate::source::reason(&e)))
-            });
+        let reader = source.reader().map(|from| BufReader::with_capacity(256 * 1024, from));
+        return reader.and_then(|reader| check_lines(reader, options)).map_err(|e| {
+            Failure::input(format!("cannot read {name}: {}", crate::source::reason(&e)))
+        });
     }
-    let mut checker = Checker::new(Options {
-        foreign: true,
-        ..options
-    });
-    let plan = Plan {
-        format,
-        session: None,
-        lenient: true,
-        paused: !whole,
-        batch: BATCH,
-    };
+    let mut checker = Checker::new(Options { foreign: true, ..options });
+    let plan = Plan { format, session: None, lenient: true, paused: !whole, batch: BATCH };
     let mut progress = Progress::new(app.quiet, "checking", Unit::Bytes, Some(source.size));
     plan.adapt(&mut source, &mut progress, |batch| {
         for fault in &batch.faults {
@@ -129,9 +109,9 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
 fn begins_with_json(head: &[u8]) -> bool {
     let value = match Framing::detect(head) {
         Framing::Document => return head.trim_ascii_start().starts_with(b"["),
-        Framing::Lines | Framing::Sse => head
-            .split(|b| *b == b'\n')
-            .find(|line| !line.trim_ascii().is_empty()),
+        Framing::Lines | Framing::Sse => {
+            head.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty())
+        }
     };
     value.is_some_and(|line| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok())
 }
@@ -139,16 +119,9 @@ fn begins_with_json(head: &[u8]) -> bool {
 pub(crate) fn session(app: &App, typed: &str, whole: bool) -> Result<Report, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, typed)?;
-    let mut checker = Checker::new(Options {
-        whole,
-        ..Options::default()
-    });
-    let mut progress = Progress::new(
-        app.quiet,
-        "checking",
-        Unit::Events,
-        Some(session.head.sequence),
-    );
+    let mut checker = Checker::new(Options { whole, ..Options::default() });
+    let mut progress =
+        Progress::new(app.quiet, "checking", Unit::Events, Some(session.head.sequence));
     for entry in reader.read(&session.session_id, .., ReadMode::Tolerant)? {
         progress.advance(1);
         match entry? {
@@ -201,21 +174,9 @@ fn line(app: &mut App, finding: &Finding) -> Result<(), Failure> {
         Severity::Degraded => WARN,
         Severity::Note => DIM,
     };
-    let severity = app
-        .out
-        .paint(style, format!("{:8}", finding.severity.as_str()));
-    let rule = app
-        .out
-        .paint(DIM, format!("{} {}", finding.rule, finding.code));
-    let path = if finding.path.is_empty() {
-        String::new()
-    } else {
-        format!("{}: ", finding.path)
-    };
-    writeln!(
-        app.out,
-        "{place:>9}  {severity}  {path}{}  {rule}",
-        finding.message
-    )?;
+    let severity = app.out.paint(style, format!("{:8}", finding.severity.as_str()));
+    let rule = app.out.paint(DIM, format!("{} {}", finding.rule, finding.code));
+    let path = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
+    writeln!(app.out, "{place:>9}  {severity}  {path}{}  {rule}", finding.message)?;
     Ok(())
 }

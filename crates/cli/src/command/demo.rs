@@ -61,10 +61,7 @@ pub(crate) fn run(app: &mut App, _: &Args) -> Result<Answer, Failure> {
             std::env::temp_dir().join(format!("spine-demo-{}", name.get(18..).unwrap_or(&name)));
     }
     let title = app.out.paint(STRONG, "spine demo");
-    let folder = app.out.paint(
-        DIM,
-        format!("everything below happens in {}", app.data.display()),
-    );
+    let folder = app.out.paint(DIM, format!("everything below happens in {}", app.data.display()));
     writeln!(app.out, "{title}  {folder}")?;
     let shown = record(app)?;
     let reader = store::reader(app)?;
@@ -88,12 +85,7 @@ fn chapter(app: &mut App, number: u8, text: &str, command: &str) -> Result<(), F
 
 /// Takes the recordings, twice. Gives the session that is looked at.
 fn record(app: &mut App) -> Result<SessionId, Failure> {
-    chapter(
-        app,
-        1,
-        "Recordings of agent runs become facts in one log",
-        "spine ingest FILE",
-    )?;
+    chapter(app, 1, "Recordings of agent runs become facts in one log", "spine ingest FILE")?;
     let mut shown = None;
     let mut again = 0;
     for (name, what, bytes) in RECORDINGS {
@@ -105,11 +97,7 @@ fn record(app: &mut App) -> Result<SessionId, Failure> {
             writeln!(app.out, "   {name:21} → {facts}  {what}")?;
             shown.get_or_insert_with(|| tally.session_id.clone());
         }
-        again += take(app, name, bytes)?
-            .sessions
-            .iter()
-            .map(Tally::added)
-            .sum::<u64>();
+        again += take(app, name, bytes)?.sessions.iter().map(Tally::added).sum::<u64>();
     }
     let line = format!(
         "   Taken a second time they add {again}: a fact is stored once, however often it comes."
@@ -122,13 +110,7 @@ fn record(app: &mut App) -> Result<SessionId, Failure> {
 fn take(app: &App, name: &str, bytes: &'static [u8]) -> Result<Taken, Failure> {
     let mut source = Source::bundled(name, bytes, RECORDED)?;
     let format = recognise(&source)?;
-    let plan = Plan {
-        format,
-        session: None,
-        lenient: false,
-        paused: false,
-        batch: 8,
-    };
+    let plan = Plan { format, session: None, lenient: false, paused: false, batch: 8 };
     ingest::take(app, &plan, &mut source)
 }
 
@@ -155,12 +137,7 @@ fn tell(app: &mut App, reader: &LogReader, session: &SessionSummary) -> Result<(
 }
 
 fn draw(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
-    chapter(
-        app,
-        4,
-        "The run as a picture",
-        "spine graph SESSION -o run.svg",
-    )?;
+    chapter(app, 4, "The run as a picture", "spine graph SESSION -o run.svg")?;
     let Some(session) = reader.sessions()?.pop() else {
         return Ok(());
     };
@@ -168,11 +145,7 @@ fn draw(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
     let picture = app.data.join("demo.svg");
     let text = svg(&view.graph);
     write_atomically(&picture, |to| Ok(to.write_all(text.as_bytes())?))?;
-    let counted = format!(
-        "{} of {}",
-        counted(view.graph.len() as u64, "node"),
-        session.session_id
-    );
+    let counted = format!("{} of {}", counted(view.graph.len() as u64, "node"), session.session_id);
     let counted = app.out.paint(DIM, counted);
     let path = app.out.paint(LIVE, picture.display());
     writeln!(app.out, "   {path}  {counted}")?;
@@ -180,30 +153,15 @@ fn draw(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
 }
 
 fn rebuild(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
-    chapter(
-        app,
-        5,
-        "Rebuilt from nothing, every view is the same",
-        "spine replay SESSION",
-    )?;
+    chapter(app, 5, "Rebuilt from nothing, every view is the same", "spine replay SESSION")?;
     for session in reader.sessions()? {
         let outcome = replay::compare_with_served(app, reader, &session, None)?;
-        let (style, sign) = if outcome.difference.is_none() {
-            (GOOD, "✓")
-        } else {
-            (BAD, "✗")
-        };
+        let (style, sign) = if outcome.difference.is_none() { (GOOD, "✓") } else { (BAD, "✗") };
         let sign = app.out.paint(style, sign);
         let hash = outcome.replayed.state_hash();
         let hash = hash.get(..16).unwrap_or(&hash);
-        let detail = app
-            .out
-            .paint(DIM, format!("served {hash}… = replayed {hash}…"));
-        writeln!(
-            app.out,
-            "   {sign} {:34} {detail}",
-            session.session_id.as_str()
-        )?;
+        let detail = app.out.paint(DIM, format!("served {hash}… = replayed {hash}…"));
+        writeln!(app.out, "   {sign} {:34} {detail}", session.session_id.as_str())?;
     }
     Ok(())
 }
@@ -219,17 +177,11 @@ fn prove(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
         intact &= found.intact();
     }
     let (style, sign) = if intact { (GOOD, "✓") } else { (BAD, "✗") };
-    let verdict = app.out.paint(
-        style,
-        format!("{sign} {} recomputed", counted(hashes, "hash")),
-    );
+    let verdict = app.out.paint(style, format!("{sign} {} recomputed", counted(hashes, "hash")));
     writeln!(app.out, "   {verdict}: every fact is what was recorded")?;
     let copy = app.data.join("tampered");
     flip_one_bit(&app.data, &copy)?;
-    writeln!(
-        app.out,
-        "   Now one bit of a copy is flipped, in the word that refused the push:"
-    )?;
+    writeln!(app.out, "   Now one bit of a copy is flipped, in the word that refused the push:")?;
     let tampered = LogReader::open(&copy)?;
     let mut found = Vec::new();
     for session in tampered.sessions()? {
@@ -284,12 +236,7 @@ fn flip_one_bit(from: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 fn check(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
-    chapter(
-        app,
-        7,
-        "The recordings keep the contract",
-        "spine check SESSION",
-    )?;
+    chapter(app, 7, "The recordings keep the contract", "spine check SESSION")?;
     let mut levels: BTreeMap<String, u64> = BTreeMap::new();
     let mut passed = true;
     for session in reader.sessions()? {
@@ -302,18 +249,14 @@ fn check(app: &mut App, reader: &LogReader) -> Result<(), Failure> {
         .iter()
         .map(|(level, number)| format!("{}: {level}", counted(*number, "session")))
         .collect();
-    let levels = app
-        .out
-        .paint(style, format!("{sign} {}", levels.join(", ")));
+    let levels = app.out.paint(style, format!("{sign} {}", levels.join(", ")));
     writeln!(app.out, "   {levels}")?;
     Ok(())
 }
 
 /// How this program was called, as short as it can be typed again here.
 fn program() -> String {
-    let called = std::env::args()
-        .next()
-        .unwrap_or_else(|| "spine".to_owned());
+    let called = std::env::args().next().unwrap_or_else(|| "spine".to_owned());
     let here = std::env::current_dir().unwrap_or_default();
     match Path::new(&called).strip_prefix(&here) {
         Ok(below) => below.display().to_string(),
@@ -327,18 +270,9 @@ fn go_on(app: &mut App, session: &SessionId) -> Result<Answer, Failure> {
     writeln!(app.out, "\n{heading}")?;
     let (program, data) = (program(), app.data.display().to_string());
     for (what, command) in [
-        (
-            "what happened when",
-            format!("--data {data} show {session} --view timeline"),
-        ),
-        (
-            "everything, for programs",
-            format!("--data {data} show {session} --view all --json"),
-        ),
-        (
-            "a pack for an auditor",
-            format!("--data {data} export {session} --as evidence"),
-        ),
+        ("what happened when", format!("--data {data} show {session} --view timeline")),
+        ("everything, for programs", format!("--data {data} show {session} --view all --json")),
+        ("a pack for an auditor", format!("--data {data} export {session} --as evidence")),
         ("your own recording", "ingest RECORDING.jsonl".to_owned()),
     ] {
         let what = app.out.paint(DIM, format!("{what:26}"));

@@ -53,30 +53,15 @@ struct Check {
 
 impl Check {
     fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self {
-            name,
-            health: Health::Good,
-            found: found.into(),
-            advice: None,
-        }
+        Self { name, health: Health::Good, found: found.into(), advice: None }
     }
 
     fn note(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self {
-            name,
-            health: Health::Note,
-            found: found.into(),
-            advice: Some(advice.into()),
-        }
+        Self { name, health: Health::Note, found: found.into(), advice: Some(advice.into()) }
     }
 
     fn bad(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self {
-            name,
-            health: Health::Bad,
-            found: found.into(),
-            advice: Some(advice.into()),
-        }
+        Self { name, health: Health::Bad, found: found.into(), advice: Some(advice.into()) }
     }
 }
 
@@ -90,8 +75,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     checks.extend(blobs(app, &reader, &folder, args.deep)?);
     let healthy = checks.iter().all(|check| check.health != Health::Bad);
     if app.json {
-        app.out
-            .json(&serde_json::json!({"healthy": healthy, "checks": checks}))?;
+        app.out.json(&serde_json::json!({"healthy": healthy, "checks": checks}))?;
         return Ok(healthy.into());
     }
     for check in &checks {
@@ -115,11 +99,7 @@ fn format(dir: &Path) -> Check {
     let text = std::fs::read_to_string(dir.join("FORMAT")).unwrap_or_default();
     Check::good(
         "folder",
-        format!(
-            "{}, format {}",
-            dir.display(),
-            text.trim().trim_start_matches("spine ")
-        ),
+        format!("{}, format {}", dir.display(), text.trim().trim_start_matches("spine ")),
     )
 }
 
@@ -158,10 +138,8 @@ fn segments(app: &App, reader: &LogReader, folder: &Folder) -> Result<Vec<Check>
     if findings.is_empty() {
         return Ok(vec![Check::good("journal", size)]);
     }
-    let advice = format!(
-        "`spine salvage {}` copies what can be read into a new folder",
-        app.data.display()
-    );
+    let advice =
+        format!("`spine salvage {}` copies what can be read into a new folder", app.data.display());
     Ok(findings
         .into_iter()
         .map(|f| {
@@ -206,10 +184,7 @@ fn index(dir: &Path, folder: &Folder) -> Check {
             "nothing to do: it is made again by itself",
         );
     }
-    Check::good(
-        "index",
-        format!("{size} of saved views; may be deleted at any time"),
-    )
+    Check::good("index", format!("{size} of saved views; may be deleted at any time"))
 }
 
 /// Looks for large bodies that events refer to and the store does not have, and the other way round.
@@ -235,11 +210,7 @@ fn blobs(
     if !faults.is_empty() {
         return Ok(faults);
     }
-    let size = format!(
-        "{}, {}",
-        counted(stored, "body"),
-        bytes(folder.bytes(Part::Blobs))
-    );
+    let size = format!("{}, {}", counted(stored, "body"), bytes(folder.bytes(Part::Blobs)));
     Ok(vec![if stored > known {
         let orphans = counted(stored - known, "body");
         Check::note(
@@ -253,11 +224,7 @@ fn blobs(
 }
 
 fn fault(blobs: &Blobs, id: &BlobId, deep: bool) -> Option<String> {
-    let outcome = if deep {
-        blobs.get(id).map(drop)
-    } else {
-        blobs.size(id).map(drop)
-    };
+    let outcome = if deep { blobs.get(id).map(drop) } else { blobs.size(id).map(drop) };
     match outcome {
         Ok(()) => None,
         Err(BlobError::NotFound { .. }) => Some(format!("{id} is missing")),
@@ -277,12 +244,8 @@ fn referenced(app: &App, reader: &LogReader) -> Result<Wanted, Failure> {
     let own =
         |s: &event_spine::SessionSummary| s.parent.as_ref().map_or(1, |parent| parent.sequence + 1);
     let total = sessions.iter().map(|s| s.head.sequence + 1 - own(s)).sum();
-    let mut progress = Progress::new(
-        app.quiet,
-        "looking for large bodies",
-        Unit::Events,
-        Some(total),
-    );
+    let mut progress =
+        Progress::new(app.quiet, "looking for large bodies", Unit::Events, Some(total));
     let mut wanted = Wanted::default();
     for session in &sessions {
         for entry in reader.read(&session.session_id, own(session).., ReadMode::Tolerant)? {
@@ -295,9 +258,7 @@ fn referenced(app: &App, reader: &LogReader) -> Result<Wanted, Failure> {
                     continue;
                 };
                 if wanted.seen.insert(id) {
-                    wanted
-                        .list
-                        .push((id, session.session_id.to_string(), event.sequence));
+                    wanted.list.push((id, session.session_id.to_string(), event.sequence));
                 }
             }
         }

@@ -38,12 +38,8 @@ pub(crate) struct Args {
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
     let session = store::find(&reader, &args.session)?.session_id;
-    let mut lines = Lines {
-        options: WriteOptions {
-            integrity: args.integrity,
-        },
-        line: String::new(),
-    };
+    let mut lines =
+        Lines { options: WriteOptions { integrity: args.integrity }, line: String::new() };
     if args.follow {
         follow(app, &reader, &session, args, &mut lines)
     } else {
@@ -97,10 +93,7 @@ fn follow(
     args: &Args,
     lines: &mut Lines,
 ) -> Result<Answer, Failure> {
-    let after = Cursor {
-        sequence: args.from.saturating_sub(1),
-        chain: None,
-    };
+    let after = Cursor { sequence: args.from.saturating_sub(1), chain: None };
     let mut events = reader.follow(session, after)?;
     loop {
         // What is there already is written in one go; whoever waits sees each event at once.

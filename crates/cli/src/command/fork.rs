@@ -47,13 +47,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         None => SessionId::minted(event_spine::ulid(&*app.clock, &*app.entropy)),
     };
     let log = store::writer(app)?;
-    let receipt = log.fork(
-        &parent,
-        args.at,
-        &child,
-        &app.runtime()?,
-        args.reason.as_deref(),
-    )?;
+    let receipt = log.fork(&parent, args.at, &child, &app.runtime()?, args.reason.as_deref())?;
     if app.json {
         app.out.json(&json!({
             "sessionId": child, "parentSessionId": parent, "parentSequence": args.at,

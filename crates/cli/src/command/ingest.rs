@@ -95,11 +95,8 @@ pub(crate) fn take(app: &App, plan: &Plan, source: &mut Source) -> Result<Taken,
 
 fn describe(source: &Source, format: Format, taken: &Taken) -> Value {
     let session = |tally: &Tally| {
-        let families: serde_json::Map<_, _> = tally
-            .new
-            .iter()
-            .map(|(family, n)| (title(*family).to_owned(), json!(n)))
-            .collect();
+        let families: serde_json::Map<_, _> =
+            tally.new.iter().map(|(family, n)| (title(*family).to_owned(), json!(n))).collect();
         json!({
             "sessionId": tally.session_id,
             "new": tally.added(),
@@ -137,20 +134,14 @@ fn report(app: &mut App, source: &Source, format: Format, taken: &Taken) -> Resu
         (taken.skipped, "left out, since it cannot be read"),
     ] {
         if number > 0 {
-            let text = app
-                .out
-                .paint(WARN, format!("{} {what}", counted(number, "place")));
+            let text = app.out.paint(WARN, format!("{} {what}", counted(number, "place")));
             writeln!(app.out, "  {text}")?;
         }
     }
-    let from = app
-        .out
-        .paint(DIM, format!("from {} ({format})", source.name));
+    let from = app.out.paint(DIM, format!("from {} ({format})", source.name));
     writeln!(app.out, "  {from}")?;
     if let [tally] = taken.sessions.as_slice() {
-        let next = app
-            .out
-            .paint(DIM, format!("next: spine show {}", tally.session_id));
+        let next = app.out.paint(DIM, format!("next: spine show {}", tally.session_id));
         writeln!(app.out, "  {next}")?;
     } else {
         let next = app.out.paint(DIM, "next: spine sessions");
@@ -166,16 +157,9 @@ fn one(app: &mut App, tally: &Tally) -> Result<(), Failure> {
     }
     let id = app.out.paint(LIVE, &tally.session_id);
     let new = app.out.paint(GOOD, format!("{} new", count(tally.added())));
-    writeln!(
-        app.out,
-        "{id}  {new}, {} already there",
-        count(tally.already)
-    )?;
-    let families: Vec<_> = tally
-        .new
-        .iter()
-        .map(|(family, n)| format!("{} {}", title(*family), count(*n)))
-        .collect();
+    writeln!(app.out, "{id}  {new}, {} already there", count(tally.already))?;
+    let families: Vec<_> =
+        tally.new.iter().map(|(family, n)| format!("{} {}", title(*family), count(*n))).collect();
     if !families.is_empty() {
         writeln!(app.out, "  {}", families.join(" · "))?;
     }
@@ -184,10 +168,7 @@ fn one(app: &mut App, tally: &Tally) -> Result<(), Failure> {
         done.push(format!("masked {}", counted(tally.masked, "secret")));
     }
     if tally.spilled > 0 {
-        done.push(format!(
-            "moved {} to the blob store",
-            counted(tally.spilled, "large string")
-        ));
+        done.push(format!("moved {} to the blob store", counted(tally.spilled, "large string")));
     }
     if !done.is_empty() {
         let text = app.out.paint(WARN, done.join(", "));

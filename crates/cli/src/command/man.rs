@@ -26,9 +26,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         None => spine,
         Some(name) => {
             let command = spine.find_subcommand(name).ok_or_else(|| {
-                Failure::input(format!(
-                    "there is no command `{name}`; `spine --help` lists them"
-                ))
+                Failure::input(format!("there is no command `{name}`; `spine --help` lists them"))
             })?;
             // A page is named after the whole command, as `man git-log` is.
             let title: &'static str = format!("spine-{name}").leak();

@@ -81,12 +81,7 @@ pub(crate) fn compare_with_served(
     })?;
     let seconds = progress.elapsed().as_secs_f64();
     let difference = compare(&served, &replayed);
-    Ok(Outcome {
-        served,
-        replayed,
-        difference,
-        seconds,
-    })
+    Ok(Outcome { served, replayed, difference, seconds })
 }
 
 /// What whoever holds the log serves.
@@ -106,20 +101,10 @@ fn served(
 
 /// A fold that is saved half-way and goes on from what was saved.
 fn resumed(reader: &LogReader, session: &SessionId, to: u64) -> Result<Arc<SessionView>, Failure> {
-    let half = replay_with(
-        reader,
-        session,
-        Some((to / 2).max(1)),
-        Limits::default(),
-        |_| {},
-    )?;
+    let half = replay_with(reader, session, Some((to / 2).max(1)), Limits::default(), |_| {})?;
     let saved = serde_json::to_vec(&half)?;
     let mut view: SessionView = serde_json::from_slice(&saved)?;
-    for entry in reader.read(
-        session,
-        view.at.sequence + 1..=to,
-        event_spine::ReadMode::Tolerant,
-    )? {
+    for entry in reader.read(session, view.at.sequence + 1..=to, event_spine::ReadMode::Tolerant)? {
         match entry? {
             event_spine::Entry::Event(event) => view.apply(&event),
             event_spine::Entry::Gap(gap) => view.pass_over(&gap),
@@ -157,10 +142,9 @@ fn report(app: &mut App, outcome: &Outcome) -> Result<(), Failure> {
     );
     let facts = app.out.paint(DIM, facts);
     writeln!(app.out, "{id}  {facts}")?;
-    for (name, hash) in [
-        ("served", outcome.served.state_hash()),
-        ("replayed", outcome.replayed.state_hash()),
-    ] {
+    for (name, hash) in
+        [("served", outcome.served.state_hash()), ("replayed", outcome.replayed.state_hash())]
+    {
         writeln!(app.out, "  {name:9} {hash}")?;
     }
     verdict(app, outcome)
@@ -168,9 +152,7 @@ fn report(app: &mut App, outcome: &Outcome) -> Result<(), Failure> {
 
 /// Equal or not, in a line.
 pub(crate) fn verdict(app: &mut App, outcome: &Outcome) -> Result<(), Failure> {
-    let speed = app
-        .out
-        .paint(DIM, rate(outcome.replayed.at.sequence, outcome.seconds));
+    let speed = app.out.paint(DIM, rate(outcome.replayed.at.sequence, outcome.seconds));
     match &outcome.difference {
         None => {
             let equal = app.out.paint(GOOD, "✓ equal");

@@ -56,18 +56,14 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
                 })
             })
             .collect();
-        app.out
-            .json(&json!({"from": args.dir, "to": target, "whole": whole, "sessions": list}))?;
+        app.out.json(&json!({"from": args.dir, "to": target, "whole": whole, "sessions": list}))?;
         return Ok(whole.into());
     }
     let rows = salvaged.iter().map(|s| row(app, s)).collect();
-    app.out
-        .table(&[left("session"), right("events"), left("lost")], rows)?;
+    app.out.table(&[left("session"), right("events"), left("lost")], rows)?;
     let events = counted(salvaged.iter().map(|s| s.events).sum(), "event");
     let style = if whole { GOOD } else { BAD };
-    let done = app
-        .out
-        .paint(style, format!("{events} copied to {}", target.display()));
+    let done = app.out.paint(style, format!("{events} copied to {}", target.display()));
     writeln!(app.out, "\n{done}")?;
     app.note(format!("next: spine verify --data {}", target.display()));
     Ok(whole.into())
@@ -78,16 +74,9 @@ fn row(app: &App, salvaged: &Salvaged) -> Vec<String> {
         (None, _) => app.out.paint(DIM, "nothing"),
         (Some(from), 0) => app.out.paint(BAD, format!("from {from} on")),
         (Some(from), kept) => {
-            let text = format!(
-                "gap at {from}; {} behind it kept as JSON",
-                counted(kept, "event")
-            );
+            let text = format!("gap at {from}; {} behind it kept as JSON", counted(kept, "event"));
             app.out.paint(BAD, text)
         }
     };
-    vec![
-        salvaged.session_id.to_string(),
-        count(salvaged.events),
-        lost,
-    ]
+    vec![salvaged.session_id.to_string(), count(salvaged.events), lost]
 }

@@ -29,9 +29,9 @@ pub(crate) struct Args {
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     match &args.name {
         Some(name) => one(app, name)?,
-        None if app.json => app
-            .out
-            .json(&CATALOG.iter().map(|row| describe(row)).collect::<Vec<_>>())?,
+        None if app.json => {
+            app.out.json(&CATALOG.iter().map(|row| describe(row)).collect::<Vec<_>>())?
+        }
         None => list(app)?,
     }
     Ok(Answer::Yes)
@@ -52,11 +52,7 @@ fn one(app: &mut App, name: &str) -> Result<(), Failure> {
 }
 
 fn list(app: &mut App) -> Result<(), Failure> {
-    let wide = CATALOG
-        .iter()
-        .map(|row| columns(row.name))
-        .max()
-        .unwrap_or(0);
+    let wide = CATALOG.iter().map(|row| columns(row.name)).max().unwrap_or(0);
     let room = app.out.width.saturating_sub(wide + 4);
     let mut family = None;
     for row in CATALOG.iter() {
@@ -68,21 +64,14 @@ fn list(app: &mut App) -> Result<(), Failure> {
         writeln!(app.out, "  {name}  {text}")?;
     }
     let total = app.out.paint(STRONG, format!("{} types", CATALOG.len()));
-    let hint = app.out.paint(
-        DIM,
-        "spine schema TYPE prints the JSON Schema of its payload",
-    );
+    let hint = app.out.paint(DIM, "spine schema TYPE prints the JSON Schema of its payload");
     writeln!(app.out, "\n{total}  {hint}")?;
     Ok(())
 }
 
 /// The documentation of a type is the description of its schema.
 fn description(row: &EventDescriptor) -> String {
-    (row.schema)()
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+    (row.schema)().get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 fn describe(row: &EventDescriptor) -> Value {

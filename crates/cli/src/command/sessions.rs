@@ -43,8 +43,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let most = if args.limit == 0 { total } else { args.limit };
     let lines = newest(app, &reader, most)?;
     if app.json {
-        app.out
-            .json(&lines.iter().map(describe).collect::<Vec<_>>())?;
+        app.out.json(&lines.iter().map(describe).collect::<Vec<_>>())?;
         return Ok(Answer::Yes);
     }
     if lines.is_empty() {
@@ -53,13 +52,9 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     }
     table(app, &lines)?;
     if total > most {
-        let more = app.out.paint(
-            DIM,
-            format!(
-                "… and {} more; -n 0 shows all",
-                count((total - most) as u64)
-            ),
-        );
+        let more = app
+            .out
+            .paint(DIM, format!("… and {} more; -n 0 shows all", count((total - most) as u64)));
         writeln!(app.out, "{more}")?;
     }
     Ok(Answer::Yes)
@@ -68,70 +63,44 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
 /// The sessions that were active last.
 pub(crate) fn newest(app: &App, reader: &LogReader, most: usize) -> Result<Vec<Line>, Failure> {
     let sessions = reader.sessions()?;
-    sessions
-        .into_iter()
-        .rev()
-        .take(most)
-        .map(|summary| line(app, reader, summary))
-        .collect()
+    sessions.into_iter().rev().take(most).map(|summary| line(app, reader, summary)).collect()
 }
 
 fn line(app: &App, reader: &LogReader, summary: SessionSummary) -> Result<Line, Failure> {
     let brief = brief::of(reader, &summary.session_id)?;
     let view = fold(app, reader, &summary, None)?;
-    Ok(Line {
-        summary,
-        brief,
-        view,
-    })
+    Ok(Line { summary, brief, view })
 }
 
 /// The table of some sessions. Ids are as long as they must be to be told apart, since the beginning of one is enough to
 /// name it.
 pub(crate) fn table(app: &mut App, lines: &[Line]) -> Result<(), Failure> {
     let now = app.clock.now();
-    let ids: Vec<_> = lines
-        .iter()
-        .map(|line| line.summary.session_id.as_str())
-        .collect();
+    let ids: Vec<_> = lines.iter().map(|line| line.summary.session_id.as_str()).collect();
     let rows = lines
         .iter()
         .map(|line| {
             let id = line.summary.session_id.as_str();
             let mut row = vec![
-                app.out
-                    .paint(LIVE, if app.verbose { id } else { shortest(id, &ids) }),
+                app.out.paint(LIVE, if app.verbose { id } else { shortest(id, &ids) }),
                 header::status(&app.out, line.view.status.runtime),
                 count(line.summary.head.sequence),
                 count(line.view.status.turns.started),
                 tokens(&line.view),
             ];
             if app.verbose {
-                row.push(
-                    line.brief
-                        .started
-                        .map(when::local_exact)
-                        .unwrap_or_default(),
-                );
+                row.push(line.brief.started.map(when::local_exact).unwrap_or_default());
                 row.push(when::local_exact(line.summary.last_recorded_at));
             } else {
                 row.push(when::ago(line.summary.last_recorded_at, now));
             }
             row.push(line.brief.source.clone().unwrap_or_default());
-            row.push(one_line(
-                line.brief.title.as_deref().unwrap_or_default(),
-                60,
-            ));
+            row.push(one_line(line.brief.title.as_deref().unwrap_or_default(), 60));
             row
         })
         .collect();
-    let mut columns = vec![
-        left("session"),
-        left("status"),
-        right("events"),
-        right("turns"),
-        right("tokens"),
-    ];
+    let mut columns =
+        vec![left("session"), left("status"), right("events"), right("turns"), right("tokens")];
     if app.verbose {
         columns.push(left("started"));
     }
@@ -156,10 +125,8 @@ fn tokens(view: &SessionView) -> String {
 fn shortest<'a>(id: &'a str, ids: &[&str]) -> &'a str {
     const AT_LEAST: usize = 13;
     let only = |length: usize| {
-        id.get(..length).is_some_and(|begin| {
-            ids.iter()
-                .all(|other| *other == id || !other.starts_with(begin))
-        })
+        id.get(..length)
+            .is_some_and(|begin| ids.iter().all(|other| *other == id || !other.starts_with(begin)))
     };
     match (AT_LEAST..id.len()).find(|length| only(*length)) {
         Some(length) if length + 4 < id.len() => id.get(..length).unwrap_or(id),
@@ -168,11 +135,7 @@ fn shortest<'a>(id: &'a str, ids: &[&str]) -> &'a str {
 }
 
 fn describe(line: &Line) -> Value {
-    let Line {
-        summary,
-        brief,
-        view,
-    } = line;
+    let Line { summary, brief, view } = line;
     json!({
         "sessionId": summary.session_id,
         "status": view.status.runtime,

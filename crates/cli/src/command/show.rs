@@ -54,10 +54,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let brief = brief::of(&reader, &summary.session_id)?;
     let now = event_spine::Clock::now(&*app.clock);
     header::draw(&mut app.out, &view, &summary, brief.title.as_deref(), now)?;
-    for name in VIEW_NAMES
-        .iter()
-        .filter(|name| args.view == **name || args.view == ALL)
-    {
+    for name in VIEW_NAMES.iter().filter(|name| args.view == **name || args.view == ALL) {
         draw(app, &view, name, args.view == ALL)?;
     }
     Ok(Answer::Yes)
@@ -77,23 +74,13 @@ pub(crate) fn fold(
             "{session} has no event {at}; its events are 1 to {newest}"
         )));
     }
-    let mut progress = Progress::new(
-        app.quiet,
-        "reading",
-        Unit::Events,
-        Some(at.unwrap_or(newest)),
-    );
+    let mut progress =
+        Progress::new(app.quiet, "reading", Unit::Events, Some(at.unwrap_or(newest)));
     let mut before = 0;
-    Ok(replay_with(
-        reader,
-        &summary.session_id,
-        at,
-        Limits::default(),
-        |sequence| {
-            progress.advance(sequence - before);
-            before = sequence;
-        },
-    )?)
+    Ok(replay_with(reader, &summary.session_id, at, Limits::default(), |sequence| {
+        progress.advance(sequence - before);
+        before = sequence;
+    })?)
 }
 
 /// An older page.
@@ -121,10 +108,7 @@ fn chosen(view: &SessionView, name: &str) -> Result<Value, Failure> {
     };
     let wanted = |member: &str| name == ALL || member == name || matches!(member, "at" | "lost");
     Ok(Value::Object(
-        members
-            .into_iter()
-            .filter(|(member, _)| wanted(member))
-            .collect::<Map<_, _>>(),
+        members.into_iter().filter(|(member, _)| wanted(member)).collect::<Map<_, _>>(),
     ))
 }
 

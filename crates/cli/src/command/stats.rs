@@ -29,11 +29,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let folder = Folder::measure(&app.data)?;
     let total = folder.total();
     let mut sessions = stats.sessions;
-    sessions.sort_by(|a, b| {
-        b.bytes
-            .cmp(&a.bytes)
-            .then_with(|| a.session_id.cmp(&b.session_id))
-    });
+    sessions.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.session_id.cmp(&b.session_id)));
     if app.json {
         let list: Vec<_> = sessions
             .iter()
@@ -76,10 +72,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
             ]
         })
         .collect();
-    app.out.table(
-        &[left("kind"), right("files"), right("bytes"), left("")],
-        rows,
-    )?;
+    app.out.table(&[left("kind"), right("files"), right("bytes"), left("")], rows)?;
     if sessions.is_empty() {
         return Ok(Answer::Yes);
     }
@@ -87,35 +80,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let rows = sessions
         .iter()
         .take(args.limit)
-        .map(|s| {
-            vec![
-                s.session_id.to_string(),
-                count(s.head.sequence),
-                bytes(s.bytes),
-            ]
-        })
+        .map(|s| vec![s.session_id.to_string(), count(s.head.sequence), bytes(s.bytes)])
         .collect();
-    app.out
-        .table(&[left("session"), right("events"), right("bytes")], rows)?;
+    app.out.table(&[left("session"), right("events"), right("bytes")], rows)?;
     if sessions.len() > args.limit {
-        let more = app.out.paint(
-            DIM,
-            format!(
-                "… and {} more; --limit shows them",
-                sessions.len() - args.limit
-            ),
-        );
+        let more = app
+            .out
+            .paint(DIM, format!("… and {} more; --limit shows them", sessions.len() - args.limit));
         writeln!(app.out, "{more}")?;
     }
     for warning in &stats.warnings {
-        let text = app.out.paint(
-            WARN,
-            format!(
-                "{} has grown to {}",
-                warning.session_id,
-                bytes(warning.bytes)
-            ),
-        );
+        let text = app
+            .out
+            .paint(WARN, format!("{} has grown to {}", warning.session_id, bytes(warning.bytes)));
         writeln!(app.out, "{text}")?;
     }
     Ok(Answer::Yes)

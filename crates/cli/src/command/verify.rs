@@ -32,11 +32,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    if let Some(file) = args
-        .what
-        .as_deref()
-        .map(Path::new)
-        .filter(|path| path.is_file() || is_file_name(path))
+    if let Some(file) =
+        args.what.as_deref().map(Path::new).filter(|path| path.is_file() || is_file_name(path))
     {
         return pack(app, file);
     }
@@ -56,19 +53,11 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let mut progress = Progress::new(app.quiet, "verifying", Unit::Events, Some(total));
     let found = sessions
         .iter()
-        .map(|s| {
-            reader
-                .verify_with(&s.session_id, |_| progress.advance(1))
-                .map_err(Failure::from)
-        })
+        .map(|s| reader.verify_with(&s.session_id, |_| progress.advance(1)).map_err(Failure::from))
         .collect::<Result<Vec<_>, _>>()?;
     let seconds = progress.elapsed().as_secs_f64();
     drop(progress);
-    let storage = if args.what.is_none() {
-        reader.verify_storage()?
-    } else {
-        Vec::new()
-    };
+    let storage = if args.what.is_none() { reader.verify_storage()? } else { Vec::new() };
     let intact = storage.is_empty() && found.iter().all(Verification::intact);
     if app.json {
         let storage: Vec<_> = storage
@@ -85,11 +74,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     table(app, &found)?;
     for finding in &storage {
         let bad = app.out.paint(BAD, "damaged");
-        writeln!(
-            app.out,
-            "{bad}  {} at byte {}: {}",
-            finding.file, finding.offset, finding.what
-        )?;
+        writeln!(app.out, "{bad}  {} at byte {}: {}", finding.file, finding.offset, finding.what)?;
     }
     summary(app, &found, intact, seconds)?;
     Ok(intact.into())
@@ -114,24 +99,14 @@ fn pack(app: &mut App, file: &Path) -> Result<Answer, Failure> {
         }))?;
         return Ok(found.intact().into());
     }
-    let session = found
-        .session_id
-        .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let session = found.session_id.as_ref().map(ToString::to_string).unwrap_or_default();
     let head = found.head.map(|head| head.to_string()).unwrap_or_default();
-    writeln!(
-        app.out,
-        "{}  session {session}, {}",
-        file.display(),
-        counted(found.events, "event")
-    )?;
+    writeln!(app.out, "{}  session {session}, {}", file.display(), counted(found.events, "event"))?;
     if found.intact() {
         let intact = app.out.paint(GOOD, "✓ every fact is what was recorded");
-        let hint = app.out.paint(
-            DIM,
-            format!("chain head {head}; compare it with one you know from elsewhere"),
-        );
+        let hint = app
+            .out
+            .paint(DIM, format!("chain head {head}; compare it with one you know from elsewhere"));
         writeln!(app.out, "{intact}  {hint}")?;
     }
     for fault in found.faults.iter().take(20) {
@@ -201,12 +176,7 @@ pub(crate) fn table(app: &mut App, found: &[Verification]) -> Result<(), Failure
             ]
         })
         .collect();
-    let columns = [
-        left("session"),
-        right("events"),
-        left("chain head"),
-        left("verdict"),
-    ];
+    let columns = [left("session"), right("events"), left("chain head"), left("verdict")];
     app.out.table(&columns, rows)?;
     Ok(())
 }
@@ -227,10 +197,7 @@ pub(crate) fn summary(
         app.out.paint(BAD, "✗ the history was changed or damaged")
     };
     let speed = crate::text::rate(verified, seconds);
-    let detail = app.out.paint(
-        DIM,
-        format!("{} recomputed, {speed}", counted(verified, "hash")),
-    );
+    let detail = app.out.paint(DIM, format!("{} recomputed, {speed}", counted(verified, "hash")));
     writeln!(app.out, "\n{verdict}  {detail}")?;
     Ok(())
 }

@@ -51,39 +51,21 @@ pub(crate) fn tool(out: &mut Out, call: &ToolCall, indent: &str, verbose: bool) 
     if !matches!(call.status, CallStatus::Succeeded | CallStatus::Failed) {
         right.push(call.status.as_str().replace('_', " "));
     }
-    right.extend(
-        call.exit_code
-            .filter(|code| *code != 0)
-            .map(|code| format!("exit {code}")),
-    );
+    right.extend(call.exit_code.filter(|code| *code != 0).map(|code| format!("exit {code}")));
     right.extend(took(&call.elapsed));
     let right = right.join(" · ");
     let taken = columns(indent) + 2 + columns(name) + 2 + columns(&right) + 2;
-    let what = one_line(
-        &brief(call),
-        out.prose_width().saturating_sub(taken).max(10),
-    );
-    let left = format!(
-        "{} {}  {what}",
-        sign(out, call.status),
-        out.paint(STRONG, name)
-    );
-    two_ends(
-        out,
-        indent,
-        &left,
-        2 + columns(name) + 2 + columns(&what),
-        &right,
-    )?;
+    let what = one_line(&brief(call), out.prose_width().saturating_sub(taken).max(10));
+    let left = format!("{} {}  {what}", sign(out, call.status), out.paint(STRONG, name));
+    two_ends(out, indent, &left, 2 + columns(name) + 2 + columns(&what), &right)?;
     let below = format!("{indent}  ");
     if verbose && !call.args.is_empty() {
         lines(out, &whole(&call.args), &below, usize::MAX)?;
     }
     if let Some(failure) = &call.failure {
         let text = failure.error.as_deref().unwrap_or(&failure.category);
-        for line in wrapped(text, out.prose_width(), &below)
-            .into_iter()
-            .take(if verbose { 200 } else { 6 })
+        for line in
+            wrapped(text, out.prose_width(), &below).into_iter().take(if verbose { 200 } else { 6 })
         {
             let line = out.paint(BAD, line);
             writeln!(out, "{line}")?;
@@ -99,22 +81,10 @@ pub(crate) fn tool(out: &mut Out, call: &ToolCall, indent: &str, verbose: bool) 
         .and_then(|f| f.error.as_deref())
         .is_some_and(|error| whole(&call.output).trim() == error.trim());
     if !call.output.is_empty() && !repeats_failure {
-        lines(
-            out,
-            &whole(&call.output),
-            &below,
-            if verbose { usize::MAX } else { OUTPUT_LINES },
-        )?;
+        lines(out, &whole(&call.output), &below, if verbose { usize::MAX } else { OUTPUT_LINES })?;
     }
-    if let Some(reference) = call
-        .output_ref
-        .as_deref()
-        .filter(|_| call.truncated || verbose)
-    {
-        let line = out.paint(
-            DIM,
-            format!("{below}whole output: {}", one_line(reference, 80)),
-        );
+    if let Some(reference) = call.output_ref.as_deref().filter(|_| call.truncated || verbose) {
+        let line = out.paint(DIM, format!("{below}whole output: {}", one_line(reference, 80)));
         writeln!(out, "{line}")?;
     }
     Ok(())
@@ -123,11 +93,7 @@ pub(crate) fn tool(out: &mut Out, call: &ToolCall, indent: &str, verbose: bool) 
 /// What a call is about: its title, else its arguments without their punctuation.
 pub(crate) fn brief(call: &ToolCall) -> String {
     let name = call.tool_name.as_deref().unwrap_or_default();
-    if let Some(title) = call
-        .title
-        .as_deref()
-        .filter(|title| *title != name && !title.is_empty())
-    {
+    if let Some(title) = call.title.as_deref().filter(|title| *title != name && !title.is_empty()) {
         return title.to_owned();
     }
     arguments(call.args.head())
@@ -144,11 +110,9 @@ pub(crate) fn arguments(text: &str) -> String {
     }
     let plain = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(Value::is_string) => items
-            .iter()
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(" "),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+        }
         other => other.to_string(),
     };
     match members.iter().collect::<Vec<_>>().as_slice() {
@@ -168,9 +132,7 @@ fn question(members: &Map<String, Value>) -> Option<String> {
             Value::Object(members) => match members.get(name) {
                 Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
                 _ if levels == 0 => None,
-                _ => members
-                    .values()
-                    .find_map(|value| below(value, name, levels - 1)),
+                _ => members.values().find_map(|value| below(value, name, levels - 1)),
             },
             Value::Array(items) if levels > 0 => {
                 items.iter().find_map(|item| below(item, name, levels - 1))
@@ -180,21 +142,13 @@ fn question(members: &Map<String, Value>) -> Option<String> {
     }
     let whole = Value::Object(members.clone());
     // Tools have arguments called `description` too; only what lies deeper is somebody's request.
-    let request = || {
-        members
-            .values()
-            .find_map(|value| below(value, "description", 3))
-    };
+    let request = || members.values().find_map(|value| below(value, "description", 3));
     below(&whole, "question", 3).or_else(request)
 }
 
 fn lines(out: &mut Out, text: &str, indent: &str, most: usize) -> io::Result<()> {
     let all = wrapped(text.trim(), out.prose_width(), indent);
-    let shown = if all.len() <= most.saturating_add(1) {
-        all.len()
-    } else {
-        most
-    };
+    let shown = if all.len() <= most.saturating_add(1) { all.len() } else { most };
     for line in all.iter().take(shown) {
         let line = out.paint(DIM, line);
         writeln!(out, "{line}")?;
@@ -209,25 +163,15 @@ fn lines(out: &mut Out, text: &str, indent: &str, most: usize) -> io::Result<()>
 /// A request to a person, and the answer.
 pub(crate) fn action(out: &mut Out, action: &Action, indent: &str) -> io::Result<()> {
     let (style, verdict) = answer(action);
-    let kind = action
-        .action_type
-        .as_deref()
-        .unwrap_or("action")
-        .replace('_', " ");
-    let about = action
-        .title
-        .clone()
-        .or_else(|| action.tool_name.clone())
-        .unwrap_or_default();
+    let kind = action.action_type.as_deref().unwrap_or("action").replace('_', " ");
+    let about = action.title.clone().or_else(|| action.tool_name.clone()).unwrap_or_default();
     // Some sources put the whole request where the title should be.
     let about = match about.as_str() {
         "" => arguments(action.arguments.head()),
         text if text.starts_with('{') => arguments(text),
         _ => about,
     };
-    let right = took(&action.waited)
-        .map(|waited| format!("after {waited}"))
-        .unwrap_or_default();
+    let right = took(&action.waited).map(|waited| format!("after {waited}")).unwrap_or_default();
     let taken =
         columns(indent) + 2 + columns(&kind) + 2 + columns(&verdict) + 3 + columns(&right) + 2;
     let about = one_line(&about, out.prose_width().saturating_sub(taken).max(10));
@@ -241,24 +185,14 @@ pub(crate) fn action(out: &mut Out, action: &Action, indent: &str) -> io::Result
     two_ends(out, indent, &left, used, &right)?;
     let mut notes: Vec<String> = Vec::new();
     notes.extend(action.risk.as_ref().map(|risk| format!("risk {risk}")));
-    notes.extend(
-        action
-            .reason
-            .as_ref()
-            .map(|reason| format!("asked because: {reason}")),
-    );
+    notes.extend(action.reason.as_ref().map(|reason| format!("asked because: {reason}")));
     let resolution = action.resolution.as_ref();
     notes.extend(
-        resolution
-            .and_then(|r| r.reason.as_ref())
-            .map(|reason| format!("answered: {reason}")),
+        resolution.and_then(|r| r.reason.as_ref()).map(|reason| format!("answered: {reason}")),
     );
     notes.extend(action.cancel_reason.clone());
     for note in notes {
-        for line in wrapped(&note, out.prose_width(), &format!("{indent}  "))
-            .into_iter()
-            .take(3)
-        {
+        for line in wrapped(&note, out.prose_width(), &format!("{indent}  ")).into_iter().take(3) {
             let line = out.paint(DIM, line);
             writeln!(out, "{line}")?;
         }
@@ -274,22 +208,13 @@ pub(crate) fn answer(action: &Action) -> (anstyle::Style, String) {
         (ActionState::Expired, _) => (BAD, "expired".to_owned()),
         (ActionState::Resolved, None) => (DIM, "answered".to_owned()),
         (ActionState::Resolved, Some(resolution)) => {
-            let word = resolution
-                .resolved_as
-                .as_deref()
-                .unwrap_or(&resolution.decision);
+            let word = resolution.resolved_as.as_deref().unwrap_or(&resolution.decision);
             let refused = ["reject", "den", "declin", "abort", "cancel"]
                 .iter()
                 .any(|no| word.starts_with(no));
-            let by = resolution
-                .decided_by
-                .as_deref()
-                .or(resolution.source.as_deref());
+            let by = resolution.decided_by.as_deref().or(resolution.source.as_deref());
             let by = by.map(|who| format!(" by {who}")).unwrap_or_default();
-            (
-                if refused { BAD } else { GOOD },
-                format!("{}{by}", word.replace('_', " ")),
-            )
+            (if refused { BAD } else { GOOD }, format!("{}{by}", word.replace('_', " ")))
         }
     }
 }
@@ -305,18 +230,12 @@ mod tests {
         check(r#"{"command":["bash","-lc","ls"]}"#, "bash -lc ls");
         check(r#"{"path":"a.txt","depth":2}"#, "path: a.txt, depth: 2");
         check(r#"{"q":"#, r#"{"q":"#);
-        check(
-            r#"{"raw":{"action":"delete","question":"Delete it?"}}"#,
-            "Delete it?",
-        );
+        check(r#"{"raw":{"action":"delete","question":"Delete it?"}}"#, "Delete it?");
         check(
             r#"{"raw":{"requests":[{"name":"rm","description":"Delete notes.txt"}]}}"#,
             "Delete notes.txt",
         );
-        check(
-            r#"{"description":"list","command":"ls"}"#,
-            "description: list, command: ls",
-        );
+        check(r#"{"description":"list","command":"ls"}"#, "description: list, command: ls");
         check("{}", "");
         check("plain", "plain");
     }

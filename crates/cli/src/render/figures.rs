@@ -23,22 +23,12 @@ pub(crate) fn tokens(sum: &Sum) -> String {
 /// Tokens in and out in a few words; nothing where nothing is said.
 pub(crate) fn in_and_out(totals: &Totals) -> Option<String> {
     let silent = |sum: &Sum| sum.figures == 0 && sum.at_least == 0;
-    (!silent(&totals.input) || !silent(&totals.output)).then(|| {
-        format!(
-            "{} tokens in, {} out",
-            tokens(&totals.input),
-            tokens(&totals.output)
-        )
-    })
+    (!silent(&totals.input) || !silent(&totals.output))
+        .then(|| format!("{} tokens in, {} out", tokens(&totals.input), tokens(&totals.output)))
 }
 
 fn row(name: String, totals: &Totals) -> Vec<String> {
-    let sums = [
-        &totals.input,
-        &totals.cached_input,
-        &totals.output,
-        &totals.reasoning,
-    ];
+    let sums = [&totals.input, &totals.cached_input, &totals.output, &totals.reasoning];
     std::iter::once(name).chain(sums.map(tokens)).collect()
 }
 
@@ -57,20 +47,11 @@ pub(crate) fn draw(out: &mut Out, usage: &Usage) -> io::Result<()> {
     if usage.subagents.input.figures > 0 {
         rows.push(row("sub-agents".into(), &usage.subagents));
     }
-    rows.extend(
-        usage
-            .models
-            .iter()
-            .map(|(model, totals)| row(format!("  {model}"), totals)),
-    );
+    rows.extend(usage.models.iter().map(|(model, totals)| row(format!("  {model}"), totals)));
     rows.iter_mut().for_each(|row| row.push(String::new()));
     out.table(&columns, rows)?;
     if usage.has_unknown_usage {
-        let unknown = usage
-            .session
-            .output
-            .unknown
-            .max(usage.session.input.unknown);
+        let unknown = usage.session.output.unknown.max(usage.session.input.unknown);
         let text = format!(
             "{} did not say what was used; sums that lack them say so",
             counted(unknown, "model call")
@@ -99,11 +80,7 @@ pub(crate) fn draw(out: &mut Out, usage: &Usage) -> io::Result<()> {
         if number > 0 {
             let text = out.paint(
                 WARN,
-                format!(
-                    "{} time{}: a {what}",
-                    number,
-                    if number == 1 { "" } else { "s" }
-                ),
+                format!("{} time{}: a {what}", number, if number == 1 { "" } else { "s" }),
             );
             writeln!(out, "{text}")?;
         }
@@ -126,15 +103,7 @@ pub(crate) fn draw(out: &mut Out, usage: &Usage) -> io::Result<()> {
         .collect();
     if rows.len() > 1 {
         writeln!(out)?;
-        out.table(
-            &[
-                left("turn or agent"),
-                right("in"),
-                right("out"),
-                left("counted by"),
-            ],
-            rows,
-        )?;
+        out.table(&[left("turn or agent"), right("in"), right("out"), left("counted by")], rows)?;
     } else {
         let hint = out.paint(
             DIM,

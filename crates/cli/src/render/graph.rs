@@ -19,29 +19,19 @@ pub(crate) fn draw(out: &mut Out, graph: &ExecutionGraph) -> io::Result<()> {
         let none = out.paint(DIM, "the graph has no node");
         return writeln!(out, "{none}");
     }
-    let mut tree = Tree {
-        parts: BTreeMap::new(),
-        derived: graph.derive(),
-    };
+    let mut tree = Tree { parts: BTreeMap::new(), derived: graph.derive() };
     for node in graph.nodes() {
-        let whole = node
-            .parent
-            .clone()
-            .filter(|parent| graph.node(parent).is_some());
+        let whole = node.parent.clone().filter(|parent| graph.node(parent).is_some());
         tree.parts.entry(whole).or_default().push(node);
     }
     tree.draw(out, None, "", 0)?;
     let mut ties: BTreeMap<&str, usize> = BTreeMap::new();
-    for edge in graph
-        .edges()
-        .filter(|edge| !matches!(edge.kind, EdgeKind::Contains | EdgeKind::Next))
+    for edge in
+        graph.edges().filter(|edge| !matches!(edge.kind, EdgeKind::Contains | EdgeKind::Next))
     {
         *ties.entry(edge.kind.as_str()).or_default() += 1;
     }
-    let ties: Vec<_> = ties
-        .iter()
-        .map(|(kind, number)| format!("{kind} {number}"))
-        .collect();
+    let ties: Vec<_> = ties.iter().map(|(kind, number)| format!("{kind} {number}")).collect();
     let hint = if ties.is_empty() {
         String::new()
     } else {
@@ -75,11 +65,8 @@ impl Tree<'_> {
                 (Some(_), false) => ("├─ ", "│  "),
             };
             self.line(out, node, &format!("{indent}{branch}"))?;
-            let deeper = if depth < DEEPEST {
-                format!("{indent}{below}")
-            } else {
-                indent.to_owned()
-            };
+            let deeper =
+                if depth < DEEPEST { format!("{indent}{below}") } else { indent.to_owned() };
             self.draw(out, Some(&node.id), &deeper, depth + 1)?;
         }
         Ok(())
@@ -88,11 +75,9 @@ impl Tree<'_> {
     fn line(&self, out: &mut Out, node: &Node, indent: &str) -> io::Result<()> {
         let (style, sign) = sign(self.derived.status(node));
         let kind = node.id.kind().label();
-        let ms = node.duration_ms.or_else(|| {
-            self.derived
-                .of(&node.id)
-                .and_then(|figures| figures.duration_ms)
-        });
+        let ms = node
+            .duration_ms
+            .or_else(|| self.derived.of(&node.id).and_then(|figures| figures.duration_ms));
         let took =
             ms.map(|ms| when::lasted(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)));
         let took = took.unwrap_or_default();

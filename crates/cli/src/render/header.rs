@@ -28,20 +28,11 @@ pub(crate) fn status(out: &Out, status: RuntimeStatus) -> String {
 
 /// The model that answered last.
 pub(crate) fn model(view: &SessionView) -> Option<&str> {
-    let answered = view
-        .transcript
-        .parts
-        .iter()
-        .rev()
-        .find_map(|part| match &part.body {
-            Body::AssistantText(text) => text.model.as_deref(),
-            _ => None,
-        });
-    answered.or_else(|| {
-        view.status
-            .active_turn()
-            .and_then(|turn| turn.model.as_deref())
-    })
+    let answered = view.transcript.parts.iter().rev().find_map(|part| match &part.body {
+        Body::AssistantText(text) => text.model.as_deref(),
+        _ => None,
+    });
+    answered.or_else(|| view.status.active_turn().and_then(|turn| turn.model.as_deref()))
 }
 
 /// Draws it.
@@ -58,16 +49,11 @@ pub(crate) fn draw(
     if let Some(title) = title {
         writeln!(out, "{}", one_line(title, out.prose_width()))?;
     }
-    let mut facts = vec![
-        counted(view.status.turns.started, "turn"),
-        counted(view.at.sequence, "event"),
-    ];
+    let mut facts =
+        vec![counted(view.status.turns.started, "turn"), counted(view.at.sequence, "event")];
     facts.extend(model(view).map(str::to_owned));
     facts.extend(in_and_out(&view.usage.session));
-    facts.push(format!(
-        "recorded {}",
-        when::ago(summary.last_recorded_at, now)
-    ));
+    facts.push(format!("recorded {}", when::ago(summary.last_recorded_at, now)));
     facts.push(format!("chain {}", view.at.chain.short()));
     if view.at.sequence < summary.head.sequence {
         facts.push(format!(
@@ -79,17 +65,13 @@ pub(crate) fn draw(
     let facts = out.paint(DIM, facts.join(" · "));
     writeln!(out, "{facts}")?;
     if let Some(parent) = &summary.parent {
-        let line = out.paint(
-            DIM,
-            format!("forked from {} at {}", parent.session_id, parent.sequence),
-        );
+        let line =
+            out.paint(DIM, format!("forked from {} at {}", parent.session_id, parent.sequence));
         writeln!(out, "{line}")?;
     }
     for stretch in &view.lost.stretches {
-        let line = format!(
-            "✗ {} to {} cannot be read: {}",
-            stretch.from, stretch.to, stretch.reason
-        );
+        let line =
+            format!("✗ {} to {} cannot be read: {}", stretch.from, stretch.to, stretch.reason);
         let line = out.paint(BAD, line);
         writeln!(out, "{line}")?;
     }

@@ -32,11 +32,7 @@ pub(crate) fn status(out: &mut Out, status: &Status) -> io::Result<()> {
     );
     rows.push(("turns", format!("{} ({ended})", count(turns.started))));
     if let Some(last) = &status.last_outcome {
-        let why = [
-            last.reason.as_deref(),
-            last.detail.as_deref(),
-            last.error.as_deref(),
-        ];
+        let why = [last.reason.as_deref(), last.detail.as_deref(), last.error.as_deref()];
         let why = why.into_iter().flatten().collect::<Vec<_>>().join(": ");
         rows.push(("last turn", format!("{} {}", last.kind, one_line(&why, 80))));
         rows.push(("it took", took(&last.elapsed).unwrap_or_default()));
@@ -54,18 +50,11 @@ pub(crate) fn status(out: &mut Out, status: &Status) -> io::Result<()> {
             "blocked by",
             out.paint(
                 BAD,
-                format!(
-                    "{} {}",
-                    block.kind,
-                    block.reason.as_deref().unwrap_or_default()
-                ),
+                format!("{} {}", block.kind, block.reason.as_deref().unwrap_or_default()),
             ),
         ));
     }
-    for (name, value) in rows
-        .into_iter()
-        .filter(|(_, value)| !value.trim().is_empty())
-    {
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.trim().is_empty()) {
         let name = out.paint(DIM, format!("{name:>17}"));
         writeln!(out, "{name}  {}", value.trim())?;
     }
@@ -75,23 +64,11 @@ pub(crate) fn status(out: &mut Out, status: &Status) -> io::Result<()> {
             .threads
             .iter()
             .map(|thread| {
-                let id = thread
-                    .thread_id
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                vec![
-                    id,
-                    thread.status.to_string(),
-                    count(thread.turns),
-                    String::new(),
-                ]
+                let id = thread.thread_id.as_ref().map(ToString::to_string).unwrap_or_default();
+                vec![id, thread.status.to_string(), count(thread.turns), String::new()]
             })
             .collect();
-        out.table(
-            &[left("thread"), left("status"), right("turns"), left("")],
-            rows,
-        )?;
+        out.table(&[left("thread"), left("status"), right("turns"), left("")], rows)?;
     }
     Ok(())
 }
@@ -100,11 +77,7 @@ pub(crate) fn status(out: &mut Out, status: &Status) -> io::Result<()> {
 pub(crate) fn context(out: &mut Out, context: &Context) -> io::Result<()> {
     writeln!(out)?;
     let hydration = &context.hydration;
-    let why = hydration
-        .reason
-        .as_deref()
-        .map(|reason| format!(" ({reason})"))
-        .unwrap_or_default();
+    let why = hydration.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     writeln!(out, "recording: {}{why}", word(&hydration.status))?;
     for (number, what) in [
         (hydration.interruptions, "interruption"),
@@ -117,21 +90,10 @@ pub(crate) fn context(out: &mut Out, context: &Context) -> io::Result<()> {
             writeln!(out, "  {text}")?;
         }
     }
-    for (items, what) in [
-        (&context.attached, "attached"),
-        (&context.missing, "missing"),
-    ] {
+    for (items, what) in [(&context.attached, "attached"), (&context.missing, "missing")] {
         for item in items.iter() {
-            let name = item
-                .name
-                .as_deref()
-                .or(item.skill_id.as_deref())
-                .unwrap_or_default();
-            let gone = if item.detached.is_some() {
-                " (detached later)"
-            } else {
-                ""
-            };
+            let name = item.name.as_deref().or(item.skill_id.as_deref()).unwrap_or_default();
+            let gone = if item.detached.is_some() { " (detached later)" } else { "" };
             writeln!(out, "{what}: {} {}{gone}", item.kind, one_line(name, 60))?;
         }
     }
@@ -150,32 +112,19 @@ pub(crate) fn context(out: &mut Out, context: &Context) -> io::Result<()> {
             word(&compaction.state)
         )?;
     }
-    if let Some(summary) = context
-        .boundary
-        .as_ref()
-        .and_then(|boundary| boundary.summary.as_ref())
+    if let Some(summary) = context.boundary.as_ref().and_then(|boundary| boundary.summary.as_ref())
     {
-        for line in wrapped(&whole(summary), out.prose_width(), "  ")
-            .into_iter()
-            .take(6)
-        {
+        for line in wrapped(&whole(summary), out.prose_width(), "  ").into_iter().take(6) {
             let line = out.paint(DIM, line);
             writeln!(out, "{line}")?;
         }
     }
     for rollback in context.rollbacks.iter() {
-        let to = rollback
-            .to_sequence
-            .map(|to| format!(" to {to}"))
-            .unwrap_or_default();
+        let to = rollback.to_sequence.map(|to| format!(" to {to}")).unwrap_or_default();
         writeln!(out, "rolled back at {}{to}", rollback.at.sequence)?;
     }
     if let Some(fork) = &context.fork {
-        writeln!(
-            out,
-            "forked from {} at {}",
-            fork.parent_session_id, fork.parent_sequence
-        )?;
+        writeln!(out, "forked from {} at {}", fork.parent_session_id, fork.parent_sequence)?;
     }
     for document in context.documents.iter() {
         let stale = if document.stale { ", stale" } else { "" };
@@ -216,22 +165,11 @@ pub(crate) fn diagnostics(out: &mut Out, diagnostics: &Diagnostics) -> io::Resul
         })
         .collect();
     out.table(
-        &[
-            right("at"),
-            left("severity"),
-            left("code"),
-            right("times"),
-            left("message"),
-        ],
+        &[right("at"), left("severity"), left("code"), right("times"), left("message")],
         rows,
     )?;
     for (name, metric) in &diagnostics.metrics {
-        writeln!(
-            out,
-            "{name}: {} {}",
-            metric.value,
-            metric.unit.as_deref().unwrap_or_default()
-        )?;
+        writeln!(out, "{name}: {} {}", metric.value, metric.unit.as_deref().unwrap_or_default())?;
     }
     for (reason, number) in &diagnostics.masked_by_reason {
         writeln!(out, "masked: {} ({reason})", count(*number))?;

@@ -39,9 +39,9 @@ pub(crate) fn took(elapsed: &Elapsed) -> Option<String> {
     match elapsed.ms {
         // Sources without times of their own: everything happens at once.
         Known::Is(0) => None,
-        Known::Is(ms) | Known::Stale(ms) => Some(when::lasted(
-            i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000),
-        )),
+        Known::Is(ms) | Known::Stale(ms) => {
+            Some(when::lasted(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)))
+        }
         Known::Not(_) if elapsed.clock_stepped_back => Some("clock stepped back".to_owned()),
         Known::Not(_) => None,
     }

@@ -57,22 +57,14 @@ fn text(
     if matches!(text.role, Role::System | Role::Developer) && !verbose {
         dim(out, &said, indent, 2)?;
     } else if state == PartState::Superseded {
-        dim(
-            out,
-            &format!("(another try took its place) {said}"),
-            indent,
-            usize::MAX,
-        )?;
+        dim(out, &format!("(another try took its place) {said}"), indent, usize::MAX)?;
     } else {
         paragraph(out, &said, indent)?;
     }
     for attachment in &text.attachments {
         let kind = attachment.media_type.as_deref().unwrap_or(&attachment.kind);
-        let place = attachment
-            .uri
-            .as_deref()
-            .or(attachment.content_ref.as_deref())
-            .unwrap_or_default();
+        let place =
+            attachment.uri.as_deref().or(attachment.content_ref.as_deref()).unwrap_or_default();
         dim(out, &format!("[{kind}] {}", one_line(place, 60)), indent, 1)?;
     }
     let note = match state {
@@ -111,16 +103,8 @@ fn plan(out: &mut Out, plan: &PlanPart, indent: &str) -> io::Result<()> {
 
 fn agent(out: &mut Out, message: &MessagePart, indent: &str) -> io::Result<()> {
     let from = message.from.as_deref().unwrap_or("agent");
-    let to = message
-        .to
-        .as_deref()
-        .map(|to| format!(" → {to}"))
-        .unwrap_or_default();
-    let status = message
-        .status
-        .as_deref()
-        .map(|status| format!("  {status}"))
-        .unwrap_or_default();
+    let to = message.to.as_deref().map(|to| format!(" → {to}")).unwrap_or_default();
+    let status = message.status.as_deref().map(|status| format!("  {status}")).unwrap_or_default();
     let head = out.paint(LIVE, format!("⇢ {from}{to}"));
     writeln!(out, "{indent}{head}{status}")?;
     let below = format!("{indent}  ");
@@ -137,16 +121,9 @@ fn context_event(
     indent: &str,
     most: usize,
 ) -> io::Result<()> {
-    let name = one_line(
-        context.name.as_deref().unwrap_or_default(),
-        out.prose_width().saturating_sub(30),
-    );
-    dim(
-        out,
-        &format!("· context {}: {name}", context.what.replace('_', " ")),
-        indent,
-        1,
-    )?;
+    let name =
+        one_line(context.name.as_deref().unwrap_or_default(), out.prose_width().saturating_sub(30));
+    dim(out, &format!("· context {}: {name}", context.what.replace('_', " ")), indent, 1)?;
     match &context.summary {
         Some(summary) => dim(out, &whole(summary), &format!("{indent}  "), most),
         None => Ok(()),

@@ -20,17 +20,9 @@ pub(crate) fn artifacts(out: &mut Out, artifacts: &Artifacts) -> io::Result<()> 
         .artifacts
         .iter()
         .map(|artifact| {
-            let id = artifact
-                .scope
-                .artifact_id
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let title = artifact
-                .title
-                .as_deref()
-                .or(artifact.path.as_deref())
-                .unwrap_or_default();
+            let id =
+                artifact.scope.artifact_id.as_ref().map(ToString::to_string).unwrap_or_default();
+            let title = artifact.title.as_deref().or(artifact.path.as_deref()).unwrap_or_default();
             vec![
                 id,
                 word(&artifact.state),
@@ -65,23 +57,11 @@ pub(crate) fn evidence(out: &mut Out, evidence: &Evidence) -> io::Result<()> {
         .items
         .iter()
         .map(|item| {
-            let id = item
-                .scope
-                .evidence_id
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let about = item
-                .title
-                .as_deref()
-                .or(item.claim.as_deref())
-                .or(item.summary.as_deref());
+            let id = item.scope.evidence_id.as_ref().map(ToString::to_string).unwrap_or_default();
+            let about = item.title.as_deref().or(item.claim.as_deref()).or(item.summary.as_deref());
             vec![
                 id,
-                item.status
-                    .as_ref()
-                    .map(word)
-                    .unwrap_or_else(|| "unknown".into()),
+                item.status.as_ref().map(word).unwrap_or_else(|| "unknown".into()),
                 item.verdict.as_ref().map(word).unwrap_or_default(),
                 item.kind.clone().unwrap_or_default(),
                 one_line(about.unwrap_or_default(), 60),
@@ -89,13 +69,7 @@ pub(crate) fn evidence(out: &mut Out, evidence: &Evidence) -> io::Result<()> {
         })
         .collect();
     out.table(
-        &[
-            left("evidence"),
-            left("status"),
-            left("verdict"),
-            left("kind"),
-            left("about"),
-        ],
+        &[left("evidence"), left("status"), left("verdict"), left("kind"), left("about")],
         rows,
     )?;
     if !evidence.exports.is_empty() {
@@ -117,10 +91,7 @@ pub(crate) fn evidence(out: &mut Out, evidence: &Evidence) -> io::Result<()> {
                 ]
             })
             .collect();
-        out.table(
-            &[right("at"), left("format"), left("events"), left("to")],
-            rows,
-        )?;
+        out.table(&[right("at"), left("format"), left("events"), left("to")], rows)?;
     }
     if !evidence.reviews.is_empty() {
         out.heading("Reviews")?;
@@ -133,20 +104,13 @@ pub(crate) fn evidence(out: &mut Out, evidence: &Evidence) -> io::Result<()> {
                     word(&review.verdict),
                     review.reviewer.clone().unwrap_or_default(),
                     one_line(
-                        review
-                            .reason
-                            .as_deref()
-                            .or(review.target.as_deref())
-                            .unwrap_or_default(),
+                        review.reason.as_deref().or(review.target.as_deref()).unwrap_or_default(),
                         60,
                     ),
                 ]
             })
             .collect();
-        out.table(
-            &[right("at"), left("verdict"), left("reviewer"), left("why")],
-            rows,
-        )?;
+        out.table(&[right("at"), left("verdict"), left("reviewer"), left("why")], rows)?;
     }
     Ok(())
 }

@@ -26,24 +26,9 @@ pub(crate) fn tools(out: &mut Out, tools: &Tools) -> io::Result<()> {
             ]
         })
         .collect();
-    list(
-        out,
-        "tool call",
-        tools.calls.dropped(),
-        rows,
-        |out, rows| {
-            out.table(
-                &[
-                    right("at"),
-                    left("status"),
-                    left("tool"),
-                    right("took"),
-                    left("what"),
-                ],
-                rows,
-            )
-        },
-    )
+    list(out, "tool call", tools.calls.dropped(), rows, |out, rows| {
+        out.table(&[right("at"), left("status"), left("tool"), right("took"), left("what")], rows)
+    })
 }
 
 /// Requests to people, and what rules and sandboxes decided without asking.
@@ -68,29 +53,17 @@ pub(crate) fn actions(out: &mut Out, actions: &Actions) -> io::Result<()> {
         .decisions
         .iter()
         .map(|d| {
-            let about = d
-                .operation
-                .clone()
-                .or_else(|| d.target.clone())
-                .or_else(|| d.tool_name.clone());
+            let about =
+                d.operation.clone().or_else(|| d.target.clone()).or_else(|| d.tool_name.clone());
             vec![
                 d.at.sequence.to_string(),
                 d.decision.clone(),
                 one_line(&about.unwrap_or_default(), 40),
-                one_line(
-                    d.reason
-                        .as_deref()
-                        .or(d.rule_id.as_deref())
-                        .unwrap_or_default(),
-                    60,
-                ),
+                one_line(d.reason.as_deref().or(d.rule_id.as_deref()).unwrap_or_default(), 60),
             ]
         })
         .collect();
-    out.table(
-        &[right("at"), left("decision"), left("about"), left("why")],
-        rows,
-    )
+    out.table(&[right("at"), left("decision"), left("about"), left("why")], rows)
 }
 
 /// A table, or a word when there is nothing to put into it.

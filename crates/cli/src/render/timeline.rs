@@ -23,18 +23,10 @@ pub(crate) fn draw(out: &mut Out, timeline: &Timeline) -> io::Result<()> {
         let note = out.paint(DIM, note);
         writeln!(out, "{note}")?;
     }
-    let times = || {
-        entries
-            .iter()
-            .filter_map(|entry| entry.first.timestamp.micros())
-    };
+    let times = || entries.iter().filter_map(|entry| entry.first.timestamp.micros());
     // A source without times of its own has one time for everything, which says nothing.
-    let start = times()
-        .next()
-        .filter(|start| times().any(|at| at != *start));
-    let digits = entries
-        .last()
-        .map_or(1, |(_, last)| last.last_sequence.to_string().len());
+    let start = times().next().filter(|start| times().any(|at| at != *start));
+    let digits = entries.last().map_or(1, |(_, last)| last.last_sequence.to_string().len());
     for entry in entries.iter() {
         line(out, entry, start, digits)?;
     }
@@ -56,9 +48,7 @@ fn line(out: &mut Out, entry: &Entry, start: Option<i64>, digits: usize) -> io::
     };
     let mut right = took(&entry.elapsed).unwrap_or_default();
     if entry.events > 1 {
-        right = format!("{} {right}", counted(entry.events, "piece"))
-            .trim_end()
-            .to_owned();
+        right = format!("{} {right}", counted(entry.events, "piece")).trim_end().to_owned();
     }
     let used = digits + 2 + columns(&offset) + 2 + columns(&depth) + 2 + 2 + columns(&right);
     let room = out.width.min(120).saturating_sub(used).max(12);

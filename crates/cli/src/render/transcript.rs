@@ -24,24 +24,14 @@ enum Speaker {
 pub(crate) fn draw(out: &mut Out, transcript: &Transcript, verbose: bool) -> io::Result<()> {
     if transcript.parts.dropped() > 0 {
         let dropped = counted(transcript.parts.dropped(), "part");
-        let note = format!(
-            "… {dropped} earlier, see --before {}",
-            transcript.parts.before().unwrap_or(1)
-        );
+        let note =
+            format!("… {dropped} earlier, see --before {}", transcript.parts.before().unwrap_or(1));
         let note = out.paint(DIM, note);
         writeln!(out, "\n{note}")?;
     }
-    let parts: Vec<&Part> = transcript
-        .parts
-        .iter()
-        .filter(|part| is_shown(part, verbose))
-        .collect();
-    let mut flow = Flow {
-        speaker: None,
-        model: None,
-        after: After::Nothing,
-        undone: false,
-    };
+    let parts: Vec<&Part> =
+        transcript.parts.iter().filter(|part| is_shown(part, verbose)).collect();
+    let mut flow = Flow { speaker: None, model: None, after: After::Nothing, undone: false };
     for (at, part) in parts.iter().enumerate() {
         flow.part(out, part, parts.get(at..).unwrap_or_default(), verbose)?;
     }
@@ -77,11 +67,7 @@ impl Flow {
     ) -> io::Result<()> {
         self.mark_undone(out, part.rolled_back)?;
         self.introduce(out, part, rest)?;
-        let kind = if is_card(part) {
-            After::Card
-        } else {
-            After::Text
-        };
+        let kind = if is_card(part) { After::Card } else { After::Text };
         match (self.after, kind) {
             (After::Label, _) | (After::Card, After::Card) => {}
             _ => writeln!(out)?,
@@ -107,10 +93,7 @@ impl Flow {
         } else {
             "┄┄ the conversation goes on from here "
         };
-        let line = format!(
-            "{text}{}",
-            "┄".repeat(out.prose_width().saturating_sub(columns(text)))
-        );
+        let line = format!("{text}{}", "┄".repeat(out.prose_width().saturating_sub(columns(text))));
         let line = out.paint(DIM, line);
         writeln!(out, "\n{line}")
     }
@@ -136,9 +119,7 @@ impl Flow {
             Speaker::Agent(None) => out.paint(STRONG, "Agent"),
             Speaker::Agent(Some(id)) => out.paint(STRONG, format!("  Sub-agent {id}")),
         };
-        let detail = model
-            .map(|model| out.paint(DIM, format!(" · {model}")))
-            .unwrap_or_default();
+        let detail = model.map(|model| out.paint(DIM, format!(" · {model}"))).unwrap_or_default();
         writeln!(out, "\n{label}{detail}")?;
         if let Some(model) = model {
             self.model = Some(model.to_owned());
@@ -199,10 +180,9 @@ fn is_card(part: &Part) -> bool {
 /// raw input lies.
 fn is_shown(part: &Part, verbose: bool) -> bool {
     let bookkeeping = match &part.body {
-        Body::EvidenceRef(evidence) => evidence
-            .title
-            .as_deref()
-            .is_some_and(|title| title.starts_with(raw::TITLE)),
+        Body::EvidenceRef(evidence) => {
+            evidence.title.as_deref().is_some_and(|title| title.starts_with(raw::TITLE))
+        }
         _ => false,
     };
     if bookkeeping && !verbose {

@@ -26,22 +26,10 @@ pub(crate) fn tasks(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
             .tasks
             .iter()
             .map(|task| {
-                let id = task
-                    .scope
-                    .task_id
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                let about = task
-                    .label
-                    .as_deref()
-                    .or(task.objective.as_deref())
-                    .unwrap_or_default();
-                let more = task
-                    .error
-                    .as_deref()
-                    .or(task.summary.as_deref())
-                    .or(task.progress.as_deref());
+                let id = task.scope.task_id.as_ref().map(ToString::to_string).unwrap_or_default();
+                let about = task.label.as_deref().or(task.objective.as_deref()).unwrap_or_default();
+                let more =
+                    task.error.as_deref().or(task.summary.as_deref()).or(task.progress.as_deref());
                 vec![
                     id,
                     word(&task.status),
@@ -52,13 +40,7 @@ pub(crate) fn tasks(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
             })
             .collect();
         out.table(
-            &[
-                left("task"),
-                left("status"),
-                right("attempts"),
-                left("what"),
-                left(""),
-            ],
+            &[left("task"), left("status"), right("attempts"), left("what"), left("")],
             rows,
         )?;
     }
@@ -68,12 +50,8 @@ pub(crate) fn tasks(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
             .threads
             .iter()
             .map(|agent| {
-                let id = agent
-                    .scope
-                    .subagent_id
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
+                let id =
+                    agent.scope.subagent_id.as_ref().map(ToString::to_string).unwrap_or_default();
                 let parent = match (&agent.unplaced, &agent.parent_subagent_id) {
                     (Some(_), _) => out.paint(WARN, "not known"),
                     (None, Some(parent)) => parent.clone(),
@@ -109,11 +87,7 @@ fn jobs_and_messages(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
             .jobs
             .iter()
             .map(|job| {
-                let title = job
-                    .title
-                    .as_deref()
-                    .or(job.reason.as_deref())
-                    .unwrap_or_default();
+                let title = job.title.as_deref().or(job.reason.as_deref()).unwrap_or_default();
                 vec![
                     job.job_id.clone(),
                     job.queue.clone().unwrap_or_default(),
@@ -122,10 +96,7 @@ fn jobs_and_messages(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
                 ]
             })
             .collect();
-        out.table(
-            &[left("job"), left("queue"), right("times"), left("what")],
-            rows,
-        )?;
+        out.table(&[left("job"), left("queue"), right("times"), left("what")], rows)?;
     }
     if !tasks.messages.is_empty() {
         out.heading("Messages")?;
@@ -135,11 +106,7 @@ fn jobs_and_messages(out: &mut Out, tasks: &Tasks) -> io::Result<()> {
             .map(|message| {
                 let (from, to) = (message.from.as_deref(), message.to.as_deref());
                 let way = format!("{} → {}", from.unwrap_or("?"), to.unwrap_or("?"));
-                vec![
-                    message.at.sequence.to_string(),
-                    way,
-                    one_line(&whole(&message.text), 80),
-                ]
+                vec![message.at.sequence.to_string(), way, one_line(&whole(&message.text), 80)]
             })
             .collect();
         out.table(&[right("at"), left("way"), left("text")], rows)?;
@@ -165,23 +132,11 @@ pub(crate) fn queue(out: &mut Out, queue: &Queue) -> io::Result<()> {
                 item.mode.as_ref().map(word).unwrap_or_default(),
                 position,
                 one_line(
-                    item.preview
-                        .as_deref()
-                        .or(item.reason.as_deref())
-                        .unwrap_or_default(),
+                    item.preview.as_deref().or(item.reason.as_deref()).unwrap_or_default(),
                     60,
                 ),
             ]
         })
         .collect();
-    out.table(
-        &[
-            left("input"),
-            left("state"),
-            left("mode"),
-            right("place"),
-            left("what"),
-        ],
-        rows,
-    )
+    out.table(&[left("input"), left("state"), left("mode"), right("place"), left("what")], rows)
 }

@@ -18,10 +18,7 @@ const MEMORY: u64 = 600 * 1024;
 fn unchanged(desk: &Desk, args: &[&str]) -> Ran {
     let before = desk.listing();
     let ran = desk.run(args);
-    assert!(
-        before == desk.listing(),
-        "{args:?} changed the folder: {ran:?}"
-    );
+    assert!(before == desk.listing(), "{args:?} changed the folder: {ran:?}");
     ran
 }
 
@@ -52,10 +49,7 @@ fn with_files() -> Desk {
     let mut latin = EVENT.replace("hello", "gr@n").into_bytes();
     let at = latin.iter().position(|b| *b == b'@').unwrap();
     latin[at] = 0xFC;
-    desk.write(
-        "latin1.jsonl",
-        [EVENT.as_bytes(), b"\n", &latin, b"\n"].concat(),
-    );
+    desk.write("latin1.jsonl", [EVENT.as_bytes(), b"\n", &latin, b"\n"].concat());
     desk.write("latin1-only.jsonl", &latin);
     desk
 }
@@ -79,10 +73,7 @@ fn files_that_hold_no_recording_are_refused_in_a_sentence_and_leave_no_trace() {
         unchanged(&desk, &["verify", file]).refused(2, file);
     }
     let rows: &[(&str, &str)] = &[
-        (
-            "half-tail.jsonl",
-            "line 2: the recording ends in the middle of it",
-        ),
+        ("half-tail.jsonl", "line 2: the recording ends in the middle of it"),
         ("deep.jsonl", "line 2: nested deeper than"),
         ("latin1.jsonl", "line 2: byte"),
         ("latin1-only.jsonl", "latin1-only.jsonl"),
@@ -92,13 +83,7 @@ fn files_that_hold_no_recording_are_refused_in_a_sentence_and_leave_no_trace() {
         unchanged(&desk, &["ingest", file]).refused(2, part);
     }
     for format in ["runtime-event", "ag-ui"] {
-        for file in [
-            "noise.jsonl",
-            "half.jsonl",
-            "deep-only.jsonl",
-            "prose.jsonl",
-            "blank.jsonl",
-        ] {
+        for file in ["noise.jsonl", "half.jsonl", "deep-only.jsonl", "prose.jsonl", "blank.jsonl"] {
             unchanged(&desk, &["ingest", file, "--from", format]).refused(2, file);
         }
     }
@@ -126,12 +111,7 @@ fn a_recording_with_bad_lines_can_be_taken_all_the_same() {
 #[test]
 fn findings_in_a_file_are_the_answer_and_no_failure() {
     let desk = with_files();
-    for file in [
-        "half-tail.jsonl",
-        "deep.jsonl",
-        "latin1.jsonl",
-        "other.json",
-    ] {
+    for file in ["half-tail.jsonl", "deep.jsonl", "latin1.jsonl", "other.json"] {
         let ran = unchanged(&desk, &["check", file]);
         assert_eq!(ran.status, 1, "{file}: {ran:?}");
         assert!(ran.stdout.contains("not conformant"), "{file}: {ran:?}");
@@ -149,14 +129,7 @@ fn on_session(session: &'static str) -> Vec<Vec<&'static str>> {
         vec!["verify", session],
         vec!["check", session],
         vec!["export", session, "--as", "runtime-event"],
-        vec![
-            "export",
-            session,
-            "--as",
-            "runtime-event",
-            "-o",
-            "out.jsonl",
-        ],
+        vec!["export", session, "--as", "runtime-event", "-o", "out.jsonl"],
         vec!["export", session, "--as", "evidence", "-o", "pack.json"],
         vec!["replay", session],
         vec!["fork", session, "--at", "1"],
@@ -165,12 +138,7 @@ fn on_session(session: &'static str) -> Vec<Vec<&'static str>> {
 
 fn on_folder() -> Vec<Vec<&'static str>> {
     let mut all = on_session("last");
-    all.extend([
-        vec!["sessions"],
-        vec!["verify"],
-        vec!["stats"],
-        vec!["doctor"],
-    ]);
+    all.extend([vec!["sessions"], vec!["verify"], vec!["stats"], vec!["doctor"]]);
     all
 }
 
@@ -198,8 +166,7 @@ fn a_prefix_that_two_sessions_have_is_refused_with_both() {
     let third = EVENT.replace("sess_1", "sess_13");
     desk.write("good.jsonl", format!("{EVENT}\n{other}\n{third}\n"));
     desk.run(&["ingest", "good.jsonl"]).ok();
-    desk.run(&["show", "1"])
-        .refused(2, "`1` could be `sess_1`, `sess_12` and 1 more");
+    desk.run(&["show", "1"]).refused(2, "`1` could be `sess_1`, `sess_12` and 1 more");
     assert!(desk.run(&["show", "sess_1"]).ok().starts_with("sess_1 "));
     assert!(desk.run(&["show", "12"]).ok().starts_with("sess_12 "));
 }
@@ -216,10 +183,7 @@ fn a_data_folder_that_is_none_is_named_and_left_alone() {
     let rows: &[(&str, &str)] = &[
         ("missing", "missing holds no spine log"),
         ("empty", "empty holds no spine log"),
-        (
-            "newer",
-            "newer has format 99, this program reads up to format",
-        ),
+        ("newer", "newer has format 99, this program reads up to format"),
         ("foreign", "foreign is not a spine data folder"),
         ("file", "file is not a spine data folder"),
     ];
@@ -241,15 +205,9 @@ fn a_folder_that_another_process_writes_is_in_use_for_writers_and_open_for_reade
     let desk = Desk::new();
     desk.write("good.jsonl", format!("{EVENT}\n"));
     desk.run(&["ingest", "good.jsonl"]).ok();
-    let lock = File::options()
-        .write(true)
-        .open(desk.path(".spine/LOCK"))
-        .unwrap();
+    let lock = File::options().write(true).open(desk.path(".spine/LOCK")).unwrap();
     lock.lock().unwrap();
-    for args in [
-        &["ingest", "good.jsonl"][..],
-        &["fork", "sess_1", "--at", "1"],
-    ] {
+    for args in [&["ingest", "good.jsonl"][..], &["fork", "sess_1", "--at", "1"]] {
         unchanged(&desk, args).refused(3, ".spine is in use by");
     }
     for args in [
@@ -270,10 +228,7 @@ fn results_are_written_whole_or_not_at_all() {
     desk.write("good.jsonl", format!("{EVENT}\n"));
     desk.run(&["ingest", "good.jsonl"]).ok();
     std::fs::create_dir(desk.path("folder")).unwrap();
-    for (target, part) in [
-        ("folder", "is a folder"),
-        ("nowhere/out", "there is no such file"),
-    ] {
+    for (target, part) in [("folder", "is a folder"), ("nowhere/out", "there is no such file")] {
         unchanged(&desk, &["graph", "last", "-o", target]).refused(2, part);
         unchanged(&desk, &["export", "last", "--as", "evidence", "-o", target]).refused(2, part);
     }
@@ -289,11 +244,7 @@ fn in_little_memory(desk: &Desk, args: &[&str]) -> Command {
         .args(spine.get_args())
         .current_dir(spine.get_current_dir().unwrap())
         .env_clear()
-        .envs(
-            spine
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
+        .envs(spine.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .stdin(Stdio::null());
     shell
 }
@@ -304,42 +255,22 @@ fn one_line_of_2_gib_is_refused_in_bounded_memory() {
     let huge = File::create(desk.path("huge.jsonl")).unwrap();
     // Sparse: takes no space on disk.
     huge.write_all_at(EVENT.as_bytes(), 0).unwrap();
-    huge.write_all_at(b"\n{\"schemaVersion\":\"", EVENT.len() as u64)
-        .unwrap();
+    huge.write_all_at(b"\n{\"schemaVersion\":\"", EVENT.len() as u64).unwrap();
     huge.set_len(2 << 30).unwrap();
-    let ran = Ran::from(
-        in_little_memory(&desk, &["ingest", "huge.jsonl"])
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::from(in_little_memory(&desk, &["ingest", "huge.jsonl"]).output().unwrap());
     ran.refused(2, "huge.jsonl, line 2: longer than 16.0 MiB");
-    let ran = Ran::from(
-        in_little_memory(&desk, &["verify", "huge.jsonl"])
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::from(in_little_memory(&desk, &["verify", "huge.jsonl"]).output().unwrap());
     ran.refused(2, "huge.jsonl is no evidence pack");
-    let ran = Ran::from(
-        in_little_memory(&desk, &["check", "huge.jsonl"])
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::from(in_little_memory(&desk, &["check", "huge.jsonl"]).output().unwrap());
     assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(
-        ran.stdout.contains("the line is longer than 64 MiB"),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.contains("the line is longer than 64 MiB"), "{ran:?}");
     assert!(!desk.path(".spine").exists());
 }
 
 #[test]
 fn one_endless_line_through_a_pipe_is_refused_early_in_bounded_memory() {
     let desk = Desk::new();
-    for args in [
-        &["ingest", "-"][..],
-        &["check", "-"],
-        &["ingest", "-", "--from", "ag-ui"],
-    ] {
+    for args in [&["ingest", "-"][..], &["check", "-"], &["ingest", "-", "--from", "ag-ui"]] {
         let mut child = in_little_memory(&desk, args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -358,10 +289,7 @@ fn one_endless_line_through_a_pipe_is_refused_early_in_bounded_memory() {
         });
         let ran = Ran::from(child.wait_with_output().unwrap());
         ran.refused(2, "standard input, line 1: longer than 16.0 MiB");
-        assert!(
-            writer.join().unwrap() < 64 << 20,
-            "read on after it was too long"
-        );
+        assert!(writer.join().unwrap() < 64 << 20, "read on after it was too long");
         assert!(!desk.path(".spine").exists());
     }
 }

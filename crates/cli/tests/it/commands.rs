@@ -11,10 +11,8 @@ fn fixture(path: &str) -> String {
 
 fn desk() -> Desk {
     let desk = Desk::new();
-    desk.run(&["ingest", &fixture("native/tool-success/events.jsonl")])
-        .ok();
-    desk.run(&["ingest", &fixture("native/approval/events.jsonl")])
-        .ok();
+    desk.run(&["ingest", &fixture("native/tool-success/events.jsonl")]).ok();
+    desk.run(&["ingest", &fixture("native/approval/events.jsonl")]).ok();
     desk
 }
 
@@ -25,34 +23,15 @@ fn events_are_json_lines_with_a_whole_envelope() {
     let events = desk.run(&["events", "sess_tool_success"]).ok();
     for (at, line) in events.lines().enumerate() {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
-        for member in [
-            "schemaVersion",
-            "runtimeId",
-            "sessionId",
-            "eventId",
-            "timestamp",
-            "type",
-        ] {
-            assert!(
-                event[member].as_str().is_some_and(|text| !text.is_empty()),
-                "{member} {line}"
-            );
+        for member in ["schemaVersion", "runtimeId", "sessionId", "eventId", "timestamp", "type"] {
+            assert!(event[member].as_str().is_some_and(|text| !text.is_empty()), "{member} {line}");
         }
         assert_eq!(event["sequence"], at as u64 + 1);
         assert!(event["payload"].is_object(), "{line}");
         assert_eq!(event.get("integrity"), None);
     }
-    let part = desk
-        .run(&[
-            "events",
-            "sess_tool_success",
-            "--from",
-            "3",
-            "--to",
-            "5",
-            "--integrity",
-        ])
-        .ok();
+    let part =
+        desk.run(&["events", "sess_tool_success", "--from", "3", "--to", "5", "--integrity"]).ok();
     let sequences: Vec<_> = part
         .lines()
         .map(|line| {
@@ -72,11 +51,8 @@ fn a_follower_sees_what_another_process_records() {
     desk.write("a.jsonl", lines[..4].join("\n"));
     desk.write("b.jsonl", lines[4..].join("\n"));
     desk.run(&["ingest", "a.jsonl"]).ok();
-    let mut follower = desk
-        .command(&["events", "last", "--follow"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut follower =
+        desk.command(&["events", "last", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut seen = BufReader::new(follower.stdout.take().unwrap()).lines();
     let sequence = |line: String| {
         serde_json::from_str::<serde_json::Value>(&line).unwrap()["sequence"].as_u64()
@@ -95,9 +71,7 @@ fn a_follower_sees_what_another_process_records() {
 #[test]
 fn a_fork_shares_its_parents_history_and_goes_its_own_way() {
     let desk = desk();
-    let child = desk
-        .run(&["fork", "sess_approval", "--at", "7", "--as", "retry"])
-        .ok();
+    let child = desk.run(&["fork", "sess_approval", "--at", "7", "--as", "retry"]).ok();
     assert_eq!(child.trim(), "retry");
     let forked = desk.run(&["sessions", "--json"]).json();
     assert_eq!(forked[0]["sessionId"], "retry");
@@ -106,17 +80,11 @@ fn a_fork_shares_its_parents_history_and_goes_its_own_way() {
     let lines = |session| desk.run(&["events", session, "--to", "7"]).ok();
     assert_eq!(lines("retry"), lines("sess_approval"));
     desk.run(&["verify", "retry"]).ok();
-    assert!(
-        desk.run(&["show", "retry"])
-            .ok()
-            .contains("forked from sess_approval at 7")
-    );
+    assert!(desk.run(&["show", "retry"]).ok().contains("forked from sess_approval at 7"));
     // The same again changes nothing; another parent point is refused.
-    desk.run(&["fork", "sess_approval", "--at", "7", "--as", "retry"])
-        .ok();
+    desk.run(&["fork", "sess_approval", "--at", "7", "--as", "retry"]).ok();
     assert_eq!(desk.run(&["sessions", "--json"]).json()[0]["events"], 8);
-    desk.run(&["fork", "sess_approval", "--at", "6", "--as", "retry"])
-        .refused(2, "retry");
+    desk.run(&["fork", "sess_approval", "--at", "6", "--as", "retry"]).refused(2, "retry");
 }
 
 #[test]
@@ -138,15 +106,8 @@ fn one_flipped_bit_is_found_and_named_and_the_rest_is_salvaged() {
     assert!(ran.status <= 1, "{ran:?}");
     assert_eq!(before, std::fs::read(&segment).unwrap());
     desk.run(&["verify", "--data", "rescued"]).ok();
-    assert!(
-        desk.run(&["events", "sess_approval", "--data", "rescued"])
-            .ok()
-            .lines()
-            .count()
-            > 10
-    );
-    desk.run(&["salvage", ".spine", "-o", "rescued"])
-        .refused(2, "rescued is there already");
+    assert!(desk.run(&["events", "sess_approval", "--data", "rescued"]).ok().lines().count() > 10);
+    desk.run(&["salvage", ".spine", "-o", "rescued"]).refused(2, "rescued is there already");
 }
 
 #[test]
@@ -154,32 +115,15 @@ fn views_are_served_whole_as_json_with_what_they_are_a_fold_of() {
     let desk = desk();
     let events = desk.run(&["events", "sess_approval"]).ok().lines().count();
     for view in read_model::VIEW_NAMES {
-        let json = desk
-            .run(&["show", "sess_approval", "--view", view, "--json"])
-            .json();
+        let json = desk.run(&["show", "sess_approval", "--view", view, "--json"]).json();
         assert_eq!(json["at"]["sequence"], events as u64, "{view}");
         assert!(json[*view].is_object(), "{view}: {json}");
         assert_eq!(json.as_object().unwrap().len(), 3, "{view}: {json}");
     }
-    let all = desk
-        .run(&["show", "sess_approval", "--view", "all", "--json"])
-        .json();
-    assert!(
-        read_model::VIEW_NAMES
-            .iter()
-            .all(|view| all[*view].is_object())
-    );
-    let earlier = desk
-        .run(&[
-            "show",
-            "sess_approval",
-            "--view",
-            "status",
-            "--at",
-            "3",
-            "--json",
-        ])
-        .json();
+    let all = desk.run(&["show", "sess_approval", "--view", "all", "--json"]).json();
+    assert!(read_model::VIEW_NAMES.iter().all(|view| all[*view].is_object()));
+    let earlier =
+        desk.run(&["show", "sess_approval", "--view", "status", "--at", "3", "--json"]).json();
     assert_eq!(earlier["at"]["sequence"], 3);
     assert_eq!(earlier["status"]["runtime"], "running");
 }
@@ -187,31 +131,13 @@ fn views_are_served_whole_as_json_with_what_they_are_a_fold_of() {
 #[test]
 fn pictures_and_texts_of_the_graph() {
     let desk = desk();
-    for (form, begins) in [
-        ("svg", "<svg"),
-        ("dot", "digraph"),
-        ("mermaid", "flowchart"),
-        ("json", "{"),
-    ] {
+    for (form, begins) in
+        [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "flowchart"), ("json", "{")]
+    {
         let text = desk.run(&["graph", "sess_approval", "--format", form]).ok();
-        assert!(
-            text.trim_start().starts_with(begins),
-            "{form}: {}",
-            &text[..80.min(text.len())]
-        );
-        desk.run(&[
-            "graph",
-            "sess_approval",
-            "--format",
-            form,
-            "-o",
-            "graph.out",
-        ])
-        .ok();
-        assert_eq!(
-            std::fs::read_to_string(desk.path("graph.out")).unwrap(),
-            text
-        );
+        assert!(text.trim_start().starts_with(begins), "{form}: {}", &text[..80.min(text.len())]);
+        desk.run(&["graph", "sess_approval", "--format", form, "-o", "graph.out"]).ok();
+        assert_eq!(std::fs::read_to_string(desk.path("graph.out")).unwrap(), text);
     }
 }
 
@@ -221,9 +147,8 @@ fn a_replay_equals_what_is_served_at_every_event() {
     let desk = desk();
     let events = desk.run(&["events", "sess_approval"]).ok().lines().count();
     for to in 1..=events {
-        let outcome = desk
-            .run(&["replay", "sess_approval", "--to", &to.to_string(), "--json"])
-            .json();
+        let outcome =
+            desk.run(&["replay", "sess_approval", "--to", &to.to_string(), "--json"]).json();
         assert_eq!(outcome["equal"], true, "{outcome}");
         assert_eq!(outcome["servedHash"], outcome["replayedHash"]);
         assert_eq!(outcome["sequence"], to as u64);
@@ -243,42 +168,25 @@ fn checks_name_what_is_wrong_in_every_form() {
     assert_eq!(ran.status, 1, "{ran:?}");
     let findings: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(
-        findings
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|f| f["code"] == "schema_mismatch"),
+        findings.as_array().unwrap().iter().any(|f| f["code"] == "schema_mismatch"),
         "{findings}"
     );
     let ran = desk.run(&["check", &bad, "--format", "junit"]);
     assert_eq!(ran.status, 1);
-    assert!(
-        ran.stdout.starts_with("<?xml") && ran.stdout.contains("<failure"),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.starts_with("<?xml") && ran.stdout.contains("<failure"), "{ran:?}");
     let ran = desk.run(&["check", &bad, "--format", "report"]);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["passed"], false);
-    desk.run(&["check", &fixture("native/text/events.jsonl")])
-        .ok();
-    desk.run(&["check", &fixture("native/minimal-example.json")])
-        .ok();
+    desk.run(&["check", &fixture("native/text/events.jsonl")]).ok();
+    desk.run(&["check", &fixture("native/minimal-example.json")]).ok();
 }
 
 #[test]
 fn colours_come_on_demand_only() {
     let desk = desk();
     assert!(!desk.run(&["sessions"]).ok().contains('\u{1b}'));
-    let forced = desk
-        .command(&["sessions"])
-        .env("CLICOLOR_FORCE", "1")
-        .output()
-        .unwrap();
-    assert!(
-        String::from_utf8(forced.stdout)
-            .unwrap()
-            .contains("\u{1b}[")
-    );
+    let forced = desk.command(&["sessions"]).env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(String::from_utf8(forced.stdout).unwrap().contains("\u{1b}["));
     let never = desk
         .command(&["sessions"])
         .env("CLICOLOR_FORCE", "1")
@@ -299,27 +207,12 @@ fn quiet_commands_print_results_only() {
 #[test]
 fn an_evidence_pack_proves_itself_and_names_what_was_changed() {
     let desk = desk();
-    desk.run(&[
-        "export",
-        "sess_approval",
-        "--as",
-        "evidence",
-        "-o",
-        "pack.json",
-    ])
-    .ok();
+    desk.run(&["export", "sess_approval", "--as", "evidence", "-o", "pack.json"]).ok();
     // Needs nothing but the file.
     std::fs::rename(desk.path(".spine"), desk.path("away")).unwrap();
-    assert!(
-        desk.run(&["verify", "pack.json"])
-            .ok()
-            .contains("every fact is what was recorded")
-    );
+    assert!(desk.run(&["verify", "pack.json"]).ok().contains("every fact is what was recorded"));
     let pack = std::fs::read_to_string(desk.path("pack.json")).unwrap();
-    desk.write(
-        "changed.json",
-        pack.replace("Never push to main", "Always push to main"),
-    );
+    desk.write("changed.json", pack.replace("Never push to main", "Always push to main"));
     let ran = desk.run(&["verify", "changed.json", "--json"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -338,15 +231,8 @@ fn two_exporters_to_one_target_leave_one_whole_pack() {
         .cycle()
         .take(8)
         .map(|session| {
-            let mut command = desk.command(&[
-                "-q",
-                "export",
-                session,
-                "--as",
-                "evidence",
-                "-o",
-                "pack.json",
-            ]);
+            let mut command =
+                desk.command(&["-q", "export", session, "--as", "evidence", "-o", "pack.json"]);
             command.spawn().unwrap()
         })
         .collect();

@@ -9,11 +9,7 @@ fn fixture(path: &str) -> String {
 // verifies: R3 R61 H06
 #[test]
 fn the_same_recording_again_adds_nothing_in_any_format() {
-    for path in [
-        "native/tool-success/events.jsonl",
-        "ag-ui/approval.jsonl",
-        "ag-ui/text.sse",
-    ] {
+    for path in ["native/tool-success/events.jsonl", "ag-ui/approval.jsonl", "ag-ui/text.sse"] {
         let desk = Desk::new();
         let file = fixture(path);
         let first = desk.run(&["ingest", &file, "--json"]).json();
@@ -27,9 +23,7 @@ fn the_same_recording_again_adds_nothing_in_any_format() {
         assert_eq!(again["sessions"][0]["chain"], chain.as_str());
         assert_eq!(desk.run(&["events", "last"]).ok(), listing, "{path}");
         assert!(
-            desk.run(&["ingest", &file])
-                .ok()
-                .contains(&format!("0 new, {events} already there"))
+            desk.run(&["ingest", &file]).ok().contains(&format!("0 new, {events} already there"))
         );
     }
 }
@@ -38,12 +32,8 @@ fn the_same_recording_again_adds_nothing_in_any_format() {
 fn stdin_is_a_recording_like_any_other() {
     let desk = Desk::new();
     let bytes = std::fs::read(fixture("native/text/events.jsonl")).unwrap();
-    let piped = desk
-        .run_with_stdin(&["ingest", "-", "--json"], &bytes)
-        .json();
-    let again = desk
-        .run(&["ingest", &fixture("native/text/events.jsonl"), "--json"])
-        .json();
+    let piped = desk.run_with_stdin(&["ingest", "-", "--json"], &bytes).json();
+    let again = desk.run(&["ingest", &fixture("native/text/events.jsonl"), "--json"]).json();
     assert_eq!(again["sessions"][0]["already"], piped["sessions"][0]["new"]);
     assert_eq!(again["sessions"][0]["new"], 0);
 }
@@ -51,8 +41,7 @@ fn stdin_is_a_recording_like_any_other() {
 #[test]
 fn a_recording_can_be_put_into_a_session_of_another_name() {
     let desk = Desk::new();
-    desk.run(&["ingest", &fixture("ag-ui/text.jsonl"), "--session", "mine"])
-        .ok();
+    desk.run(&["ingest", &fixture("ag-ui/text.jsonl"), "--session", "mine"]).ok();
     assert!(desk.run(&["show", "mine"]).ok().starts_with("mine  "));
 }
 
@@ -60,10 +49,8 @@ fn a_recording_can_be_put_into_a_session_of_another_name() {
 #[test]
 fn what_was_exported_can_be_ingested_elsewhere_and_is_the_same() {
     let desk = Desk::new();
-    desk.run(&["ingest", &fixture("native/approval/events.jsonl")])
-        .ok();
-    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"])
-        .ok();
+    desk.run(&["ingest", &fixture("native/approval/events.jsonl")]).ok();
+    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"]).ok();
     desk.run(&["ingest", "out.jsonl", "--data", "other"]).ok();
     let strip = |text: String| -> Vec<serde_json::Value> {
         text.lines()
@@ -74,10 +61,8 @@ fn what_was_exported_can_be_ingested_elsewhere_and_is_the_same() {
             })
             .collect()
     };
-    let (here, there) = (
-        desk.run(&["events", "last"]).ok(),
-        desk.run(&["events", "last", "--data", "other"]).ok(),
-    );
+    let (here, there) =
+        (desk.run(&["events", "last"]).ok(), desk.run(&["events", "last", "--data", "other"]).ok());
     assert_eq!(strip(here), strip(there));
 }
 
@@ -102,16 +87,12 @@ fn a_recording_that_has_grown_adds_only_what_is_new() {
     let whole = std::fs::read_to_string(fixture("codex/tool-success.jsonl")).unwrap();
     let lines: Vec<_> = whole.lines().collect();
     desk.write("run.jsonl", lines[..12].join("\n") + "\n");
-    let first = desk
-        .run(&["ingest", "run.jsonl", "--part", "--json"])
-        .json();
+    let first = desk.run(&["ingest", "run.jsonl", "--part", "--json"]).json();
     desk.write("run.jsonl", &whole);
     let second = desk.run(&["ingest", "run.jsonl", "--json"]).json();
     let new = |taken: &serde_json::Value| taken["sessions"][0]["new"].as_u64().unwrap();
     assert!(new(&first) > 0 && new(&second) > 0, "{first} {second}");
-    let alone = desk
-        .run(&["ingest", "run.jsonl", "--data", "other", "--json"])
-        .json();
+    let alone = desk.run(&["ingest", "run.jsonl", "--data", "other", "--json"]).json();
     // One more: each state of the input is recorded.
     assert_eq!(new(&first) + new(&second), new(&alone) + 1);
     assert_eq!(new(&desk.run(&["ingest", "run.jsonl", "--json"]).json()), 0);
@@ -120,18 +101,10 @@ fn a_recording_that_has_grown_adds_only_what_is_new() {
 #[test]
 fn facts_without_a_time_of_their_own_are_known_again_whatever_the_file_says() {
     let desk = Desk::new();
-    let file = desk.write(
-        "run.jsonl",
-        std::fs::read(fixture("ag-ui/approval.jsonl")).unwrap(),
-    );
+    let file = desk.write("run.jsonl", std::fs::read(fixture("ag-ui/approval.jsonl")).unwrap());
     desk.run(&["ingest", "run.jsonl"]).ok();
     let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
-    std::fs::File::options()
-        .write(true)
-        .open(file)
-        .unwrap()
-        .set_modified(past)
-        .unwrap();
+    std::fs::File::options().write(true).open(file).unwrap().set_modified(past).unwrap();
     assert!(desk.run(&["ingest", "run.jsonl"]).ok().contains(" 0 new, "));
 }
 
@@ -139,71 +112,36 @@ fn facts_without_a_time_of_their_own_are_known_again_whatever_the_file_says() {
 #[test]
 fn no_secret_of_a_recording_reaches_the_disk() {
     let desk = Desk::new();
-    let secrets = [
-        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
-        "AKIAIOSFODNN7EXAMPLE",
-    ];
+    let secrets = ["ghp_0123456789abcdefghijABCDEFGHIJ012345", "AKIAIOSFODNN7EXAMPLE"];
     let text = std::fs::read_to_string(fixture("ag-ui/text.jsonl")).unwrap();
-    desk.write(
-        "run.jsonl",
-        text.replace("Paris", &format!("Paris {} {}", secrets[0], secrets[1])),
-    );
+    desk.write("run.jsonl", text.replace("Paris", &format!("Paris {} {}", secrets[0], secrets[1])));
     let taken = desk.run(&["ingest", "run.jsonl", "--json"]).json();
-    assert!(
-        taken["sessions"][0]["masked"].as_u64().unwrap() >= 2,
-        "{taken}"
-    );
-    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"])
-        .ok();
+    assert!(taken["sessions"][0]["masked"].as_u64().unwrap() >= 2, "{taken}");
+    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"]).ok();
     let mut stored = all_bytes(&desk.path(".spine"));
     stored.extend(std::fs::read(desk.path("out.jsonl")).unwrap());
-    stored.extend(
-        desk.run(&["show", "last", "--view", "all", "--json"])
-            .ok()
-            .into_bytes(),
-    );
+    stored.extend(desk.run(&["show", "last", "--view", "all", "--json"]).ok().into_bytes());
     for secret in secrets {
-        assert!(
-            memchr::memmem::find(&stored, secret.as_bytes()).is_none(),
-            "{secret} is there"
-        );
+        assert!(memchr::memmem::find(&stored, secret.as_bytes()).is_none(), "{secret} is there");
     }
 }
 
 #[test]
 fn the_raw_input_is_kept_once_and_facts_name_their_frame_of_it() {
     let desk = Desk::new();
-    desk.run(&["ingest", &fixture("codex/tool-success.jsonl")])
-        .ok();
+    desk.run(&["ingest", &fixture("codex/tool-success.jsonl")]).ok();
     let events = desk.run(&["events", "last"]).ok();
-    let events: Vec<serde_json::Value> = events
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let input = events
-        .iter()
-        .rev()
-        .find(|e| e["type"] == "evidence.changed")
-        .unwrap();
-    let id = input["refs"][0]["id"]
-        .as_str()
-        .unwrap()
-        .strip_prefix("blake3:")
-        .unwrap();
+    let events: Vec<serde_json::Value> =
+        events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let input = events.iter().rev().find(|e| e["type"] == "evidence.changed").unwrap();
+    let id = input["refs"][0]["id"].as_str().unwrap().strip_prefix("blake3:").unwrap();
     let kept =
         std::fs::read(desk.path(&format!(".spine/blobs/{}/{}", &id[..2], &id[2..]))).unwrap();
-    assert_eq!(
-        kept,
-        std::fs::read(fixture("codex/tool-success.jsonl")).unwrap()
-    );
+    assert_eq!(kept, std::fs::read(fixture("codex/tool-success.jsonl")).unwrap());
     let started = events.iter().find(|e| e["type"] == "tool.started").unwrap();
     let raw = &started["refs"][0];
     assert_eq!(raw["id"], input["refs"][0]["owner"], "{started}");
     let frame = usize::try_from(raw["origin"]["frame"].as_u64().unwrap()).unwrap();
-    let line = std::str::from_utf8(&kept)
-        .unwrap()
-        .lines()
-        .nth(frame - 1)
-        .unwrap();
+    let line = std::str::from_utf8(&kept).unwrap().lines().nth(frame - 1).unwrap();
     assert!(line.contains("function_call"), "{line}");
 }

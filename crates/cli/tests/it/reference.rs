@@ -5,33 +5,13 @@ use crate::run::Desk;
 const FAMILIES: &[(&str, &[&str])] = &[
     (
         "Lifecycle",
-        &[
-            "turn.submitted",
-            "turn.started",
-            "turn.completed",
-            "turn.failed",
-            "run.status",
-        ],
+        &["turn.submitted", "turn.started", "turn.completed", "turn.failed", "run.status"],
     ),
     (
         "Message",
-        &[
-            "model.requested",
-            "model.delta",
-            "model.completed",
-            "model.failed",
-            "messages.snapshot",
-        ],
+        &["model.requested", "model.delta", "model.completed", "model.failed", "messages.snapshot"],
     ),
-    (
-        "Reasoning / Plan",
-        &[
-            "reasoning.delta",
-            "reasoning.summary",
-            "plan.delta",
-            "plan.final",
-        ],
-    ),
+    ("Reasoning / Plan", &["reasoning.delta", "reasoning.summary", "plan.delta", "plan.final"]),
     (
         "Tool / Process",
         &[
@@ -45,48 +25,19 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ),
     (
         "Human / Policy",
-        &[
-            "action.required",
-            "action.resolved",
-            "permission.denied",
-            "sandbox.blocked",
-        ],
+        &["action.required", "action.resolved", "permission.denied", "sandbox.blocked"],
     ),
-    (
-        "Artifact",
-        &[
-            "artifact.changed",
-            "artifact.versioned",
-            "artifact.exported",
-        ],
-    ),
-    (
-        "Evidence",
-        &["evidence.changed", "evidence.exported", "review.verdict"],
-    ),
+    ("Artifact", &["artifact.changed", "artifact.versioned", "artifact.exported"]),
+    ("Evidence", &["evidence.changed", "evidence.exported", "review.verdict"]),
     (
         "Task / Agent",
-        &[
-            "task.created",
-            "task.updated",
-            "subagent.started",
-            "job.queued",
-            "channel.message",
-        ],
+        &["task.created", "task.updated", "subagent.started", "job.queued", "channel.message"],
     ),
     (
         "Context / Hydration",
-        &[
-            "context.attached",
-            "history.compacted",
-            "snapshot.updated",
-            "stream.repaired",
-        ],
+        &["context.attached", "history.compacted", "snapshot.updated", "stream.repaired"],
     ),
-    (
-        "Diagnostics",
-        &["runtime.warning", "runtime.error", "metrics.changed"],
-    ),
+    ("Diagnostics", &["runtime.warning", "runtime.error", "metrics.changed"]),
 ];
 
 // verifies: R19 R22 R25 R28 R31 R34 R37 R40 R43 R46
@@ -107,12 +58,8 @@ fn every_type_of_the_contract_is_registered_in_its_family_with_a_schema() {
 fn a_type_is_explained_by_its_name_or_an_alias_and_a_wrong_one_gets_a_hint() {
     let desk = Desk::new();
     let by_name = desk.run(&["schema", "artifact.versioned"]).ok();
-    assert_eq!(
-        by_name,
-        desk.run(&["schema", "artifact.version.created"]).ok()
-    );
-    desk.run(&["schema", "tool.start"])
-        .refused(2, "did you mean `tool.started`");
+    assert_eq!(by_name, desk.run(&["schema", "artifact.version.created"]).ok());
+    desk.run(&["schema", "tool.start"]).refused(2, "did you mean `tool.started`");
 }
 
 #[test]
@@ -138,13 +85,9 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(page.contains(&format!("spine\\-{command}")), "{page}");
         let help = desk.run(&[command, "--help"]).ok();
         assert!(help.contains("Usage: spine"), "{help}");
-        assert!(
-            help.contains("Examples:"),
-            "`spine {command} --help` has no example"
-        );
+        assert!(help.contains("Examples:"), "`spine {command} --help` has no example");
     }
-    desk.run(&["man", "nothing"])
-        .refused(2, "there is no command `nothing`");
+    desk.run(&["man", "nothing"]).refused(2, "there is no command `nothing`");
 }
 
 #[test]
@@ -166,12 +109,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn usage_errors_exit_with_2() {
     let desk = Desk::new();
-    for args in [
-        &["nothing"][..],
-        &["schema", "--what"],
-        &[],
-        &["-q", "-v", "schema"],
-    ] {
+    for args in [&["nothing"][..], &["schema", "--what"], &[], &["-q", "-v", "schema"]] {
         let ran = desk.run(args);
         assert_eq!(ran.status, 2, "{args:?}");
     }

@@ -21,9 +21,7 @@ pub(crate) struct Ran {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        Self {
-            dir: tempfile::tempdir().unwrap(),
-        }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -58,44 +58,27 @@ fn transcripts() {
         check(name, &desk.run(&["show", session]).ok());
     }
     check("show-waiting", &desk.run(&["show", "last"]).ok());
-    check(
-        "show-verbose",
-        &desk.run(&["show", "sess_approval", "-v"]).ok(),
-    );
+    check("show-verbose", &desk.run(&["show", "sess_approval", "-v"]).ok());
 }
 
 #[test]
 fn views() {
     let desk = with(&["native/coverage/events.jsonl"]);
-    for view in read_model::VIEW_NAMES
-        .iter()
-        .filter(|view| **view != "transcript")
-    {
-        check(
-            &format!("view-{view}"),
-            &desk.run(&["show", "last", "--view", view]).ok(),
-        );
+    for view in read_model::VIEW_NAMES.iter().filter(|view| **view != "transcript") {
+        check(&format!("view-{view}"), &desk.run(&["show", "last", "--view", view]).ok());
     }
 }
 
 #[test]
 fn lists_and_verdicts() {
-    let desk = with(&[
-        "native/text/events.jsonl",
-        "native/tool-failure/events.jsonl",
-    ]);
+    let desk = with(&["native/text/events.jsonl", "native/tool-failure/events.jsonl"]);
     check("sessions", &desk.run(&["sessions"]).ok());
     check("verify", &desk.run(&["verify"]).ok());
     check("check", &desk.run(&["check", "sess_text"]).ok());
     check("replay", &desk.run(&["replay", "sess_text"]).ok());
     check("stats", &desk.run(&["stats"]).ok());
     check("doctor", &desk.run(&["doctor"]).ok());
-    check(
-        "ingest",
-        &desk
-            .run(&["ingest", &fixture("native/tool-success/events.jsonl")])
-            .ok(),
-    );
+    check("ingest", &desk.run(&["ingest", &fixture("native/tool-success/events.jsonl")]).ok());
     check("salvage", &desk.run(&["salvage", ".spine"]).ok());
 }
 
@@ -110,15 +93,10 @@ fn the_demo_tells_the_whole_story() {
     check("demo", &story);
     // What it says to try next works as it stands.
     let next = story.split("Try next").nth(1).unwrap();
-    let commands: Vec<_> = next
-        .lines()
-        .filter_map(|line| line.split_once("--data "))
-        .collect();
+    let commands: Vec<_> = next.lines().filter_map(|line| line.split_once("--data ")).collect();
     assert_eq!(commands.len(), 3, "{story}");
     for (_, command) in commands {
-        let args: Vec<_> = std::iter::once("--data")
-            .chain(command.split_whitespace())
-            .collect();
+        let args: Vec<_> = std::iter::once("--data").chain(command.split_whitespace()).collect();
         assert!(!desk.run(&args).ok().is_empty(), "{args:?}");
     }
 }
@@ -130,11 +108,7 @@ fn the_demo_can_be_given_a_folder_and_run_again() {
     assert!(desk.path("tour/demo.svg").exists());
     desk.run(&["demo", "--data", "tour"]).ok();
     assert_eq!(
-        desk.run(&["sessions", "--data", "tour", "--json"])
-            .json()
-            .as_array()
-            .unwrap()
-            .len(),
+        desk.run(&["sessions", "--data", "tour", "--json"]).json().as_array().unwrap().len(),
         4
     );
 }

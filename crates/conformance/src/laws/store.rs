@@ -75,24 +75,13 @@ pub fn script(stores: &dyn Stores) -> Result<Vec<Head>, Broken> {
         log.append(
             &a,
             Expected::Any,
-            vec![
-                tool_started(&format!("a{n}"))?,
-                delta(&format!("d{n}"), "x")?,
-            ],
+            vec![tool_started(&format!("a{n}"))?, delta(&format!("d{n}"), "x")?],
         )?;
-        log.append(
-            &b,
-            Expected::Exact(u64::from(n)),
-            vec![delta(&format!("b{n}"), "y")?],
-        )?;
+        log.append(&b, Expected::Exact(u64::from(n)), vec![delta(&format!("b{n}"), "y")?])?;
     }
     log.append(&a, Expected::Any, vec![tool_started("a3")?])?;
     log.fork(&a, 17, &c, &runtime()?, Some("another attempt"))?;
-    log.append(
-        &c,
-        Expected::Exact(18),
-        vec![tool_started("c1")?, delta("c2", "z")?],
-    )?;
+    log.append(&c, Expected::Exact(18), vec![tool_started("c1")?, delta("c2", "z")?])?;
     log.append(&b, Expected::Exact(40), vec![tool_started("last")?])?;
     let reader = log.reader();
     let mut heads = Vec::new();

@@ -15,20 +15,12 @@ impl Report {
         let mut suite = TestSuite::new(name);
         for rule in RULES {
             let info = rule.info();
-            let found: Vec<_> = self
-                .findings
-                .iter()
-                .filter(|finding| finding.rule == info.number)
-                .collect();
-            let fails = found
-                .iter()
-                .any(|finding| finding.severity == Severity::Error);
+            let found: Vec<_> =
+                self.findings.iter().filter(|finding| finding.rule == info.number).collect();
+            let fails = found.iter().any(|finding| finding.severity == Severity::Error);
             let status = if fails {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status
-                    .set_type(info.code)
-                    .set_message(info.demand)
-                    .set_description(lines(&found));
+                status.set_type(info.code).set_message(info.demand).set_description(lines(&found));
                 status
             } else {
                 TestCaseStatus::success()

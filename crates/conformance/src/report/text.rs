@@ -17,14 +17,7 @@ impl fmt::Display for Finding {
         if let Some(id) = &self.event_id {
             write!(f, "{id} · ")?;
         }
-        write!(
-            f,
-            "{} {} {} · {}",
-            self.severity.as_str(),
-            self.rule,
-            self.code,
-            self.message
-        )
+        write!(f, "{} {} {} · {}", self.severity.as_str(), self.rule, self.code, self.message)
     }
 }
 
@@ -61,9 +54,5 @@ impl fmt::Display for Report {
 }
 
 fn plural(number: u64, word: &str) -> String {
-    if number == 1 {
-        format!("1 {word}")
-    } else {
-        format!("{number} {word}s")
-    }
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }

@@ -18,9 +18,7 @@ impl Look<'_> {
 
     /// The turn that this event ends, as it was before.
     pub(super) fn ending_turn(&self) -> Option<&Turn> {
-        meaning::ends_turn(self.subject)
-            .then(|| self.stream.turn_of(self.subject))
-            .flatten()
+        meaning::ends_turn(self.subject).then(|| self.stream.turn_of(self.subject)).flatten()
     }
 
     /// How much it matters that something ends which had not started: an error, unless it can have started before this
@@ -28,11 +26,7 @@ impl Look<'_> {
     pub(super) fn no_start(&self) -> Severity {
         let first = self.stream.first_sequence.or(self.subject.event.sequence);
         let begins_late = first.is_some_and(|first| first > 1);
-        if begins_late || self.options.foreign {
-            Severity::Degraded
-        } else {
-            Severity::Error
-        }
+        if begins_late || self.options.foreign { Severity::Degraded } else { Severity::Error }
     }
 
     /// Reports a tool end whose call does not run. Calls without their ids, and events after the end of their turn,
@@ -55,10 +49,7 @@ impl Look<'_> {
         };
         let scope = &self.subject.event.draft.scope;
         let turn = self.stream.turn_of(self.subject)?;
-        let part = turn
-            .messages
-            .get(&scope.message_id)?
-            .streamed(scope.part_id.as_ref())?;
+        let part = turn.messages.get(&scope.message_id)?.streamed(scope.part_id.as_ref())?;
         Some((end.text.as_deref()?, part, end.mode))
     }
 }

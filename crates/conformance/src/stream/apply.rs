@@ -57,10 +57,7 @@ impl Stream {
         let totals = &mut self.totals;
         let turn = self.turns.entry(id.clone()).or_insert_with(|| {
             totals.turns += 1;
-            Turn {
-                since: mark,
-                ..Turn::default()
-            }
+            Turn { since: mark, ..Turn::default() }
         });
         if !is_lifecycle {
             return;
@@ -68,10 +65,7 @@ impl Stream {
         for (known, named) in [
             (&mut turn.task, scope.task_id.as_ref().map(TaskId::as_str)),
             (&mut turn.run, scope.run_id.as_ref().map(RunId::as_str)),
-            (
-                &mut turn.trace,
-                scope.trace_id.as_ref().map(TraceId::as_str),
-            ),
+            (&mut turn.trace, scope.trace_id.as_ref().map(TraceId::as_str)),
         ] {
             if named.is_some() && known.as_deref() != named {
                 *known = named.map(str::to_owned);
@@ -91,21 +85,12 @@ impl Stream {
                 let (Some(call), Some(turn)) = (&scope.tool_call_id, self.turn_mut(scope)) else {
                     return;
                 };
-                turn.tools.insert(
-                    call.clone(),
-                    OpenTool {
-                        since: mark,
-                        ..OpenTool::default()
-                    },
-                );
+                turn.tools.insert(call.clone(), OpenTool { since: mark, ..OpenTool::default() });
             }
             Entity::ModelCall => {
                 if let Some(turn) = self.turn_mut(scope) {
                     // A new attempt at the same message starts it anew.
-                    let message = Message {
-                        open: Some(mark),
-                        ..Message::default()
-                    };
+                    let message = Message { open: Some(mark), ..Message::default() };
                     turn.messages.insert(scope.message_id.clone(), message);
                 }
             }
@@ -126,8 +111,7 @@ impl Stream {
                 if let Some(id) = &scope.turn_id {
                     self.turns.remove(id);
                     self.ended.insert(hash(id.as_str()));
-                    self.actions
-                        .retain(|_, action| action.turn.as_ref() != Some(id));
+                    self.actions.retain(|_, action| action.turn.as_ref() != Some(id));
                 }
             }
             Entity::ToolCall => {
@@ -183,14 +167,7 @@ impl Stream {
         if let (Some(turn), Some(call)) = (action.turn, action.tool_call)
             && let Some(turn) = self.turns.get_mut(&turn)
         {
-            turn.guards.insert(
-                call,
-                if allowed {
-                    Guard::Allowed
-                } else {
-                    Guard::Refused(mark)
-                },
-            );
+            turn.guards.insert(call, if allowed { Guard::Allowed } else { Guard::Refused(mark) });
         }
     }
 
@@ -221,10 +198,7 @@ impl Stream {
 }
 
 fn in_tool(turn: &mut Turn, scope: &Scope, event: &ToolEvent) {
-    let tool = scope
-        .tool_call_id
-        .as_ref()
-        .and_then(|call| turn.tools.get_mut(call));
+    let tool = scope.tool_call_id.as_ref().and_then(|call| turn.tools.get_mut(call));
     match (tool, event) {
         (Some(tool), ToolEvent::ToolStarted(started)) => tool.name.clone_from(&started.tool_name),
         (Some(tool), ToolEvent::ToolProgress(progress)) => {
@@ -257,11 +231,7 @@ fn in_message(turn: &mut Turn, scope: &Scope, event: &MessageEvent, mark: Mark) 
         }
         MessageEvent::ModelCompleted(_) => {
             let message = adopt(turn, scope.message_id.clone(), mark);
-            message
-                .parts
-                .entry(scope.part_id.clone())
-                .or_default()
-                .settled = Some(mark);
+            message.parts.entry(scope.part_id.clone()).or_default().settled = Some(mark);
             if scope.part_id.is_none() {
                 for part in message.parts.values_mut() {
                     part.settled = Some(mark);
@@ -276,10 +246,7 @@ fn in_message(turn: &mut Turn, scope: &Scope, event: &MessageEvent, mark: Mark) 
 
 /// The message of an id. The first event that names a message takes over the unnamed request before it.
 fn adopt(turn: &mut Turn, id: Option<MessageId>, mark: Mark) -> &mut Message {
-    let unnamed = turn
-        .messages
-        .get(&None)
-        .is_some_and(|m| m.open.is_some() && m.parts.is_empty());
+    let unnamed = turn.messages.get(&None).is_some_and(|m| m.open.is_some() && m.parts.is_empty());
     if id.is_some()
         && unnamed
         && !turn.messages.contains_key(&id)
@@ -287,9 +254,6 @@ fn adopt(turn: &mut Turn, id: Option<MessageId>, mark: Mark) -> &mut Message {
     {
         turn.messages.insert(id.clone(), message);
     }
-    let new = || Message {
-        open: Some(mark),
-        ..Message::default()
-    };
+    let new = || Message { open: Some(mark), ..Message::default() };
     turn.messages.entry(id).or_insert_with(new)
 }

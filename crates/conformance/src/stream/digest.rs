@@ -20,17 +20,9 @@ pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 pub(crate) fn fact(draft: &EventDraft) -> u64 {
     let json = |text: Option<&JsonText>| text.map(|text| content(text.as_str()));
     hash(&(
-        (
-            draft.event_type.name(),
-            &draft.scope,
-            draft.timestamp.as_str(),
-        ),
+        (draft.event_type.name(), &draft.scope, draft.timestamp.as_str()),
         (&*draft.schema_version, draft.runtime_id.as_str()),
-        (
-            content(draft.payload.as_str()),
-            json(draft.refs.as_json()),
-            json(draft.extra.as_ref()),
-        ),
+        (content(draft.payload.as_str()), json(draft.refs.as_json()), json(draft.extra.as_ref())),
     ))
 }
 

@@ -70,9 +70,7 @@ impl Streamed {
     /// True when `text` is what was streamed, twice.
     pub(crate) fn is_half_of(&self, text: &str) -> bool {
         text.len() == self.bytes * 2
-            && text
-                .split_at_checked(self.bytes)
-                .is_some_and(|(a, b)| self.is(a) && self.is(b))
+            && text.split_at_checked(self.bytes).is_some_and(|(a, b)| self.is(a) && self.is(b))
     }
 }
 
@@ -105,8 +103,7 @@ impl Message {
         let named = self.parts.get(&part.cloned());
         let only = || {
             let mut all = self.parts.values();
-            all.next()
-                .filter(|_| part.is_none() && all.next().is_none())
+            all.next().filter(|_| part.is_none() && all.next().is_none())
         };
         named.or_else(only).filter(|part| part.was_streamed())
     }

@@ -35,11 +35,7 @@ fn judged(bytes: &[u8], whole: bool) -> Report {
     let mut drafts = pipeline.push(bytes).drafts;
     drafts.extend(pipeline.finish(EndOfInput::Closed).drafts);
     assert!(!drafts.is_empty());
-    let mut checker = Checker::new(Options {
-        foreign: true,
-        whole,
-        ..Options::default()
-    });
+    let mut checker = Checker::new(Options { foreign: true, whole, ..Options::default() });
     for made in &drafts {
         checker.draft(&made.session_id, &made.draft);
     }
@@ -58,10 +54,6 @@ fn no_recording_becomes_a_stream_that_breaks_a_rule() {
         // Nothing is left open at the end, unless it waits for a person.
         let report = judged(&bytes, true);
         let waits = with_code(&report, "action_unresolved_at_turn_end");
-        assert!(
-            report.passed || !waits.is_empty(),
-            "{}\n{report}",
-            path.display()
-        );
+        assert!(report.passed || !waits.is_empty(), "{}\n{report}", path.display());
     }
 }

@@ -14,14 +14,8 @@ use serde_json::{Value, json};
 
 use crate::support::repo;
 
-const SIX: [&str; 6] = [
-    "text",
-    "tool-success",
-    "tool-failure",
-    "approval",
-    "artifact-evidence",
-    "stream-recovery",
-];
+const SIX: [&str; 6] =
+    ["text", "tool-success", "tool-failure", "approval", "artifact-evidence", "stream-recovery"];
 
 fn native() -> Suite {
     run_folder(&repo("fixtures/native")).unwrap()
@@ -30,23 +24,18 @@ fn native() -> Suite {
 /// What every fixture shows after every event, as a table.
 fn trace(fixture: &Fixture) -> String {
     let clock = SteppingClock::new(RecordedAt(1_780_999_200_000_000), 1000);
-    let log = EventLog::in_memory(LogOptions::new(
-        Arc::new(clock),
-        Arc::new(SeededEntropy::new(1)),
-    ));
+    let log =
+        EventLog::in_memory(LogOptions::new(Arc::new(clock), Arc::new(SeededEntropy::new(1))));
     let text = std::fs::read_to_string(fixture.path.with_file_name("events.jsonl")).unwrap();
     let mut table = String::new();
     let mut view = None;
     for line in text.lines() {
         let event = WireEvent::parse(line).unwrap();
         let session = event.session_id.clone();
-        log.append(&session, Expected::Any, vec![event.draft])
-            .unwrap();
+        log.append(&session, Expected::Any, vec![event.draft]).unwrap();
         let view = view.get_or_insert_with(|| SessionView::new(session.clone()));
-        let mut events = log
-            .reader()
-            .read(&session, view.at.sequence + 1.., Default::default())
-            .unwrap();
+        let mut events =
+            log.reader().read(&session, view.at.sequence + 1.., Default::default()).unwrap();
         while let Some(event) = events.next_event().unwrap() {
             view.apply(&event);
             let shown = Shown::of(view);
@@ -75,11 +64,7 @@ fn update(fixture: &Fixture, shown: &Shown) {
         expected["findings"] = findings.clone();
     }
     json["expected"] = expected;
-    std::fs::write(
-        &fixture.path,
-        serde_json::to_string_pretty(&json).unwrap() + "\n",
-    )
-    .unwrap();
+    std::fs::write(&fixture.path, serde_json::to_string_pretty(&json).unwrap() + "\n").unwrap();
 }
 
 // verifies: R1 R3 R4 R61 R88
@@ -92,11 +77,7 @@ fn every_fixture_shows_what_it_says() {
             continue;
         }
         assert!(report.passed, "{}\n{:#?}", fixture.path.display(), report);
-        assert!(
-            fixture.expected.status.is_some(),
-            "{} expects nothing",
-            fixture.path.display()
-        );
+        assert!(fixture.expected.status.is_some(), "{} expects nothing", fixture.path.display());
     }
 }
 
@@ -106,11 +87,7 @@ fn the_native_provider_has_the_six_that_the_contract_asks_for() {
     let suite = native();
     assert!(suite.passed);
     assert_eq!(suite.level, Level::RuntimeCompatible);
-    let ids: Vec<_> = suite
-        .fixtures
-        .iter()
-        .map(|report| report.fixture_id.as_str())
-        .collect();
+    let ids: Vec<_> = suite.fixtures.iter().map(|report| report.fixture_id.as_str()).collect();
     for id in SIX {
         assert!(ids.contains(&id), "{id} is missing in {ids:?}");
     }
@@ -123,15 +100,9 @@ fn the_native_provider_has_the_six_that_the_contract_asks_for() {
 #[test]
 fn an_approval_waits_and_then_goes_on() {
     let trace = trace(&load(&repo("fixtures/native/approval")).unwrap());
-    let asked: Vec<_> = trace
-        .lines()
-        .filter(|line| line.contains("action.required"))
-        .collect();
+    let asked: Vec<_> = trace.lines().filter(|line| line.contains("action.required")).collect();
     assert_eq!(asked.len(), 2);
-    assert!(
-        asked.iter().all(|line| line.contains(" waiting ")),
-        "{trace}"
-    );
+    assert!(asked.iter().all(|line| line.contains(" waiting ")), "{trace}");
     insta::assert_snapshot!("approval", trace);
 }
 
@@ -149,10 +120,7 @@ fn a_broken_stream_is_stale_until_it_is_repaired() {
 fn a_stream_that_is_lost_stays_stale() {
     let trace = trace(&load(&repo("fixtures/native/stream-lost")).unwrap());
     let last = trace.lines().last().unwrap();
-    assert!(
-        last.contains(" stale ") && last.contains(" failed "),
-        "{trace}"
-    );
+    assert!(last.contains(" stale ") && last.contains(" failed "), "{trace}");
     insta::assert_snapshot!("stream-lost", trace);
 }
 
@@ -190,22 +158,13 @@ fn what_is_not_as_the_fixture_says_fails_at_its_stage() {
     let text = crate::support::scenario("text");
     let stage = |fixture: &Fixture| {
         let report = run(fixture);
-        assert!(
-            !report.passed && !report.diagnostics.is_empty(),
-            "{report:#?}"
-        );
+        assert!(!report.passed && !report.diagnostics.is_empty(), "{report:#?}");
         (report.stage, report.diagnostics[0].code.clone())
     };
     let wrong_count = fixture_of(&text, json!({"messagePartCount": 7}), json!({}));
-    assert_eq!(
-        stage(&wrong_count),
-        (Stage::Projection, "projection_mismatch".to_owned())
-    );
+    assert_eq!(stage(&wrong_count), (Stage::Projection, "projection_mismatch".to_owned()));
     let wrong_view = fixture_of(&text, json!({}), json!({"status": {"runtime": "failed"}}));
-    assert_eq!(
-        stage(&wrong_view),
-        (Stage::Projection, "projection_mismatch".to_owned())
-    );
+    assert_eq!(stage(&wrong_view), (Stage::Projection, "projection_mismatch".to_owned()));
     let mut broken = text.clone();
     broken.remove(3);
     let undeclared = fixture_of(&broken, json!({}), json!({}));
@@ -213,13 +172,7 @@ fn what_is_not_as_the_fixture_says_fails_at_its_stage() {
     let declared = fixture_of(&broken, json!({"findings": ["sequence_gap"]}), json!({}));
     assert!(run(&declared).passed, "{:#?}", run(&declared));
     let not_broken = fixture_of(&text, json!({"findings": ["sequence_gap"]}), json!({}));
-    assert_eq!(
-        stage(&not_broken),
-        (Stage::Events, "sequence_gap".to_owned())
-    );
+    assert_eq!(stage(&not_broken), (Stage::Events, "sequence_gap".to_owned()));
     let empty = fixture_of(&[], json!({}), json!({}));
-    assert_eq!(
-        stage(&empty),
-        (Stage::Fixture, "fixture_invalid".to_owned())
-    );
+    assert_eq!(stage(&empty), (Stage::Fixture, "fixture_invalid".to_owned()));
 }

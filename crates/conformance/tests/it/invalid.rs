@@ -15,9 +15,7 @@ fn root() -> PathBuf {
 /// The folders of broken streams, sorted.
 fn cases() -> Vec<PathBuf> {
     let folder = root().join("fixtures/invalid");
-    let entries = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut cases: Vec<_> = entries.filter(|path| path.is_dir()).collect();
     cases.sort();
     cases
@@ -38,14 +36,7 @@ fn expected(case: &Path) -> Value {
 fn report(case: &Path, file: &str) -> Report {
     let whole = expected(case)["whole"] == json!(true);
     let input = std::fs::read(case.join(file)).unwrap();
-    check_lines(
-        input.as_slice(),
-        Options {
-            whole,
-            ..Options::default()
-        },
-    )
-    .unwrap()
+    check_lines(input.as_slice(), Options { whole, ..Options::default() }).unwrap()
 }
 
 #[test]
@@ -62,11 +53,7 @@ fn each_breaks_its_rule_as_expected() {
         }
         assert_eq!(found, wanted["findings"], "{}\n{report}", name(&case));
         let number = number(&case);
-        assert!(
-            report.findings.iter().any(|f| f.rule == number),
-            "{}\n{report}",
-            name(&case)
-        );
+        assert!(report.findings.iter().any(|f| f.rule == number), "{}\n{report}", name(&case));
     }
 }
 
@@ -99,18 +86,10 @@ fn every_page_names_its_rule() {
         let page = root().join(format!("docs/rules/{}.md", info.number));
         let text = std::fs::read_to_string(&page).unwrap();
         let title = format!("# {} `{}`\n", info.number, info.code);
-        assert!(
-            text.starts_with(&title),
-            "{} should begin with {title}",
-            page.display()
-        );
+        assert!(text.starts_with(&title), "{} should begin with {title}", page.display());
         for part in ["## Why", "## Breaks it", "## Mends it"] {
             assert!(text.contains(part), "{} lacks {part}", page.display());
         }
-        assert!(
-            text.contains(info.severity.as_str()),
-            "{} lacks its severity",
-            page.display()
-        );
+        assert!(text.contains(info.severity.as_str()), "{} lacks its severity", page.display());
     }
 }

@@ -12,15 +12,8 @@ fn page(number: &str) -> String {
 
 /// The lines of the example under a heading.
 fn example<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
-    let from = page
-        .split(heading)
-        .nth(1)
-        .unwrap_or_else(|| panic!("no {heading}"));
-    let block = from
-        .split("```json\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .unwrap();
+    let from = page.split(heading).nth(1).unwrap_or_else(|| panic!("no {heading}"));
+    let block = from.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     block.lines().collect()
 }
 
@@ -42,10 +35,7 @@ fn whole_event(line: &str, number: u64) -> String {
         return text;
     };
     let (size, after) = rest.split_once(" bytes»").unwrap();
-    format!(
-        "{before}{}{after}",
-        "x".repeat(size.replace(',', "").parse().unwrap())
-    )
+    format!("{before}{}{after}", "x".repeat(size.replace(',', "").parse().unwrap()))
 }
 
 fn check(number: &str, lines: &[&str]) -> Report {
@@ -53,24 +43,11 @@ fn check(number: &str, lines: &[&str]) -> Report {
     let fill = number != "SP0001";
     let number_lines = (1..).zip(lines);
     let text: String = number_lines
-        .map(|(at, line)| {
-            if fill {
-                whole_event(line, at) + "\n"
-            } else {
-                format!("{line}\n")
-            }
-        })
+        .map(|(at, line)| if fill { whole_event(line, at) + "\n" } else { format!("{line}\n") })
         .collect();
     // A stream that says nothing of its end is not whole, but for the rule that is about that.
     let whole = number == "SP0062";
-    check_lines(
-        text.as_bytes(),
-        Options {
-            whole,
-            ..Options::default()
-        },
-    )
-    .unwrap()
+    check_lines(text.as_bytes(), Options { whole, ..Options::default() }).unwrap()
 }
 
 #[test]
@@ -79,31 +56,13 @@ fn examples_do_what_the_page_says() {
         let page = page(info.number);
         let found = |heading: &str| {
             let report = check(info.number, &example(&page, heading));
-            (
-                report
-                    .findings
-                    .iter()
-                    .any(|finding| finding.rule == info.number),
-                report,
-            )
+            (report.findings.iter().any(|finding| finding.rule == info.number), report)
         };
         let (broken, report) = found("## Breaks it");
-        assert!(
-            broken,
-            "{}: the broken example passes\n{report}",
-            info.number
-        );
+        assert!(broken, "{}: the broken example passes\n{report}", info.number);
         let (broken, report) = found("## Mends it");
-        assert!(
-            !broken,
-            "{}: the mended example does not pass\n{report}",
-            info.number
-        );
-        assert!(
-            report.passed,
-            "{}: the mended example breaks another rule\n{report}",
-            info.number
-        );
+        assert!(!broken, "{}: the mended example does not pass\n{report}", info.number);
+        assert!(report.passed, "{}: the mended example breaks another rule\n{report}", info.number);
     }
 }
 

@@ -47,19 +47,13 @@ fn every_prefix_of_a_good_stream_has_no_finding() {
 #[test]
 fn what_can_have_started_before_the_part_is_degraded() {
     let events = scenario("approval");
-    let at = events
-        .iter()
-        .position(|event| kind(event) == "action.resolved")
-        .unwrap();
+    let at = events.iter().position(|event| kind(event) == "action.resolved").unwrap();
     let report = check(&events[at..]);
     assert_eq!(
         finding(&report.findings, "action_resolved_without_request").severity,
         Severity::Degraded
     );
-    assert_eq!(
-        finding(&report.findings, "tool_result_without_start").severity,
-        Severity::Degraded
-    );
+    assert_eq!(finding(&report.findings, "tool_result_without_start").severity, Severity::Degraded);
 }
 
 #[test]
@@ -67,19 +61,10 @@ fn a_foreign_stream_may_let_the_end_of_a_turn_close_its_tools() {
     let mut events = scenario("tool-success");
     events.retain(|event| kind(event) != "tool.result");
     let own = as_drafts(&events, Options::default());
-    let foreign = as_drafts(
-        &events,
-        Options {
-            foreign: true,
-            ..Options::default()
-        },
-    );
+    let foreign = as_drafts(&events, Options { foreign: true, ..Options::default() });
     let code = "tool_unclosed_at_turn_end";
     assert_eq!(finding(&own.findings, code).severity, Severity::Error);
-    assert_eq!(
-        finding(&foreign.findings, code).severity,
-        Severity::Degraded
-    );
+    assert_eq!(finding(&foreign.findings, code).severity, Severity::Degraded);
     assert!(foreign.passed && !own.passed);
 }
 
@@ -98,31 +83,14 @@ fn drafts_have_no_place_yet_and_sessions_do_not_mix() {
 #[test]
 fn a_whole_stream_has_closed_what_it_opened() {
     let events = scenario("approval");
-    let at = events
-        .iter()
-        .position(|event| kind(event) == "action.required")
-        .unwrap();
-    let report = as_drafts(
-        &events[..=at],
-        Options {
-            whole: true,
-            ..Options::default()
-        },
-    );
-    for code in [
-        "tool_unclosed_at_turn_end",
-        "action_unresolved_at_turn_end",
-        "turn_unclosed_at_end",
-    ] {
+    let at = events.iter().position(|event| kind(event) == "action.required").unwrap();
+    let report = as_drafts(&events[..=at], Options { whole: true, ..Options::default() });
+    for code in
+        ["tool_unclosed_at_turn_end", "action_unresolved_at_turn_end", "turn_unclosed_at_end"]
+    {
         finding(&report.findings, code);
     }
-    let whole = as_drafts(
-        &events,
-        Options {
-            whole: true,
-            ..Options::default()
-        },
-    );
+    let whole = as_drafts(&events, Options { whole: true, ..Options::default() });
     assert!(whole.findings.is_empty(), "{whole}");
 }
 
@@ -132,17 +100,8 @@ fn findings_beyond_the_limit_are_counted() {
     for event in &mut events {
         event.as_object_mut().unwrap().remove("runtimeId");
     }
-    let report = as_lines(
-        &events,
-        Options {
-            keep: 3,
-            ..Options::default()
-        },
-    );
-    assert_eq!(
-        (report.findings.len(), report.dropped),
-        (3, events.len() as u64 - 3)
-    );
+    let report = as_lines(&events, Options { keep: 3, ..Options::default() });
+    assert_eq!((report.findings.len(), report.dropped), (3, events.len() as u64 - 3));
     assert_eq!(report.total(Severity::Error), events.len() as u64);
 }
 

@@ -17,32 +17,12 @@ fn check(event_type: &str, payload: &str, path: &str) {
 #[test]
 fn names_the_member() {
     check("tool.started", r#"{"toolName":5}"#, "payload.toolName");
-    check(
-        "tool.started",
-        r#"{"toolKind":"function"}"#,
-        "payload.toolName",
-    );
-    check(
-        "tool.started",
-        r#"{"toolName":"x","toolKind":7}"#,
-        "payload.toolKind",
-    );
-    check(
-        "task.created",
-        r#"{"dependsOn":["a",{"b":1}]}"#,
-        "payload.dependsOn.1",
-    );
+    check("tool.started", r#"{"toolKind":"function"}"#, "payload.toolName");
+    check("tool.started", r#"{"toolName":"x","toolKind":7}"#, "payload.toolKind");
+    check("task.created", r#"{"dependsOn":["a",{"b":1}]}"#, "payload.dependsOn.1");
     check("task.created", r#"{"dependsOn":"a"}"#, "payload.dependsOn");
-    check(
-        "artifact.changed",
-        r#"{"change":{"x":1}}"#,
-        "payload.change.x",
-    );
-    check(
-        "plan.final",
-        r#"{"items":[{"text":"a"},{"id":"i"}]}"#,
-        "payload.items.1",
-    );
+    check("artifact.changed", r#"{"change":{"x":1}}"#, "payload.change.x");
+    check("plan.final", r#"{"items":[{"text":"a"},{"id":"i"}]}"#, "payload.items.1");
     check("model.delta", r#""I wrote it""#, "payload");
     check("tool.started", r#"{"text":"I am writing"}"#, "payload");
 }

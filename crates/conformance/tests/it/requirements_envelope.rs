@@ -8,11 +8,7 @@ use crate::support::{check, kind, scenario, scenarios, text};
 #[track_caller]
 fn member(name: &str, holds: impl Fn(&Value) -> bool, wrong: &[Value]) {
     for (path, events) in scenarios() {
-        assert!(
-            !events.is_empty() && events.iter().all(&holds),
-            "{}",
-            path.display()
-        );
+        assert!(!events.is_empty() && events.iter().all(&holds), "{}", path.display());
     }
     let mut damaged = scenario("text");
     damaged[3].as_object_mut().unwrap().remove(name);
@@ -30,10 +26,7 @@ fn found(events: &[Value], path: &str) {
     let at_fault = |f: &conformance::Finding| {
         f.line == Some(4) && f.code == "schema_mismatch" && f.path.starts_with(path)
     };
-    assert!(
-        !report.passed && report.findings.iter().any(at_fault),
-        "{path}\n{report}"
-    );
+    assert!(!report.passed && report.findings.iter().any(at_fault), "{path}\n{report}");
 }
 
 fn is_text(name: &'static str) -> impl Fn(&Value) -> bool {
@@ -43,31 +36,19 @@ fn is_text(name: &'static str) -> impl Fn(&Value) -> bool {
 // verifies: R10
 #[test]
 fn schema_version_is_a_text() {
-    member(
-        "schemaVersion",
-        is_text("schemaVersion"),
-        &[json!(""), json!(1), json!(null)],
-    );
+    member("schemaVersion", is_text("schemaVersion"), &[json!(""), json!(1), json!(null)]);
 }
 
 // verifies: R11
 #[test]
 fn runtime_id_is_a_text() {
-    member(
-        "runtimeId",
-        is_text("runtimeId"),
-        &[json!(""), json!(["rt"])],
-    );
+    member("runtimeId", is_text("runtimeId"), &[json!(""), json!(["rt"])]);
 }
 
 // verifies: R12
 #[test]
 fn session_id_is_a_text() {
-    member(
-        "sessionId",
-        is_text("sessionId"),
-        &[json!(""), json!({"id": "s"})],
-    );
+    member("sessionId", is_text("sessionId"), &[json!(""), json!({"id": "s"})]);
 }
 
 // verifies: R13
@@ -75,10 +56,7 @@ fn session_id_is_a_text() {
 fn event_id_is_a_text_and_unique() {
     member("eventId", is_text("eventId"), &[json!(""), json!(7)]);
     for (path, events) in scenarios() {
-        let mut ids: Vec<_> = events
-            .iter()
-            .filter_map(|event| text(event, "eventId"))
-            .collect();
+        let mut ids: Vec<_> = events.iter().filter_map(|event| text(event, "eventId")).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), events.len(), "{}", path.display());
@@ -105,25 +83,17 @@ fn timestamp_is_rfc_3339() {
 // verifies: R15 R58
 #[test]
 fn sequence_is_a_number_that_grows() {
-    member(
-        "sequence",
-        |event| event["sequence"].is_u64(),
-        &[json!("4"), json!(0), json!(1.5)],
-    );
+    member("sequence", |event| event["sequence"].is_u64(), &[json!("4"), json!(0), json!(1.5)]);
     for (path, events) in scenarios() {
-        let grows = events
-            .windows(2)
-            .all(|w| w[0]["sequence"].as_u64() < w[1]["sequence"].as_u64());
+        let grows =
+            events.windows(2).all(|w| w[0]["sequence"].as_u64() < w[1]["sequence"].as_u64());
         assert!(grows, "{}", path.display());
     }
     for wrong in [3, 1] {
         let mut events = scenario("text");
         events[3]["sequence"] = json!(wrong);
         let report = check(&events);
-        assert_eq!(
-            report.findings[0].code, "sequence_not_increasing",
-            "{report}"
-        );
+        assert_eq!(report.findings[0].code, "sequence_not_increasing", "{report}");
     }
 }
 
@@ -131,11 +101,7 @@ fn sequence_is_a_number_that_grows() {
 #[test]
 fn type_is_a_known_class() {
     let shape = regex::Regex::new(r"^[a-z_]+(\.[a-z_]+)+$").unwrap();
-    member(
-        "type",
-        |event| shape.is_match(kind(event)),
-        &[json!(""), json!(4)],
-    );
+    member("type", |event| shape.is_match(kind(event)), &[json!(""), json!(4)]);
     let mut events = scenario("text");
     events[3]["type"] = json!("model.pondered");
     let report = check(&events);
@@ -151,37 +117,20 @@ fn payload_is_an_object_of_its_type() {
         &[json!("prose"), json!([1]), json!(null)],
     );
     let mut events = scenario("tool-failure");
-    let failed = events
-        .iter()
-        .position(|event| kind(event) == "tool.failed")
-        .unwrap();
+    let failed = events.iter().position(|event| kind(event) == "tool.failed").unwrap();
     events[failed]["payload"] = json!({"error": 404});
     let report = check(&events);
-    assert_eq!(
-        report.findings[0].path, "payload.failureCategory",
-        "{report}"
-    );
+    assert_eq!(report.findings[0].path, "payload.failureCategory", "{report}");
 }
 
 // verifies: R18
 #[test]
 fn refs_are_optional_and_of_a_known_kind() {
-    let kinds = [
-        "artifact",
-        "evidence",
-        "output",
-        "raw",
-        "diagnostic",
-        "trace",
-    ];
+    let kinds = ["artifact", "evidence", "output", "raw", "diagnostic", "trace"];
     let mut seen = 0;
     for (path, events) in scenarios() {
         for refs in events.iter().filter_map(|event| event.get("refs")) {
-            let all_known = refs
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|r| kinds.contains(&kind_of(r)));
+            let all_known = refs.as_array().unwrap().iter().all(|r| kinds.contains(&kind_of(r)));
             assert!(all_known, "{}", path.display());
             seen += 1;
         }

@@ -17,21 +17,12 @@ fn check(family: &str, names: &[&str]) {
         assert_eq!(row.family.title(), family, "{name}");
         assert_eq!(row.origin, Origin::Contract, "{name}");
         let schema = (row.schema)();
-        assert_eq!(
-            schema.get("type").and_then(|t| t.as_str()),
-            Some("object"),
-            "{name}"
-        );
+        assert_eq!(schema.get("type").and_then(|t| t.as_str()), Some("object"), "{name}");
         assert!(seen.contains(name), "{name} is not in the coverage stream");
     }
-    let registered = CATALOG
-        .iter()
-        .filter(|r| r.family.title() == family && r.origin == Origin::Contract);
-    assert_eq!(
-        registered.count(),
-        names.len(),
-        "{family}: types of the contract"
-    );
+    let registered =
+        CATALOG.iter().filter(|r| r.family.title() == family && r.origin == Origin::Contract);
+    assert_eq!(registered.count(), names.len(), "{family}: types of the contract");
 }
 
 // verifies: R19 R20
@@ -39,13 +30,7 @@ fn check(family: &str, names: &[&str]) {
 fn lifecycle() {
     check(
         "Lifecycle",
-        &[
-            "turn.submitted",
-            "turn.started",
-            "turn.completed",
-            "turn.failed",
-            "run.status",
-        ],
+        &["turn.submitted", "turn.started", "turn.completed", "turn.failed", "run.status"],
     );
 }
 
@@ -54,13 +39,7 @@ fn lifecycle() {
 fn message() {
     check(
         "Message",
-        &[
-            "model.requested",
-            "model.delta",
-            "model.completed",
-            "model.failed",
-            "messages.snapshot",
-        ],
+        &["model.requested", "model.delta", "model.completed", "model.failed", "messages.snapshot"],
     );
 }
 
@@ -69,12 +48,7 @@ fn message() {
 fn reasoning_and_plan() {
     check(
         "Reasoning / Plan",
-        &[
-            "reasoning.delta",
-            "reasoning.summary",
-            "plan.delta",
-            "plan.final",
-        ],
+        &["reasoning.delta", "reasoning.summary", "plan.delta", "plan.final"],
     );
 }
 
@@ -99,35 +73,20 @@ fn tool_and_process() {
 fn human_and_policy() {
     check(
         "Human / Policy",
-        &[
-            "action.required",
-            "action.resolved",
-            "permission.denied",
-            "sandbox.blocked",
-        ],
+        &["action.required", "action.resolved", "permission.denied", "sandbox.blocked"],
     );
 }
 
 // verifies: R34 R35
 #[test]
 fn artifact() {
-    check(
-        "Artifact",
-        &[
-            "artifact.changed",
-            "artifact.versioned",
-            "artifact.exported",
-        ],
-    );
+    check("Artifact", &["artifact.changed", "artifact.versioned", "artifact.exported"]);
 }
 
 // verifies: R37 R38
 #[test]
 fn evidence() {
-    check(
-        "Evidence",
-        &["evidence.changed", "evidence.exported", "review.verdict"],
-    );
+    check("Evidence", &["evidence.changed", "evidence.exported", "review.verdict"]);
 }
 
 // verifies: R40 R41
@@ -135,13 +94,7 @@ fn evidence() {
 fn task_and_agent() {
     check(
         "Task / Agent",
-        &[
-            "task.created",
-            "task.updated",
-            "subagent.started",
-            "job.queued",
-            "channel.message",
-        ],
+        &["task.created", "task.updated", "subagent.started", "job.queued", "channel.message"],
     );
 }
 
@@ -150,32 +103,21 @@ fn task_and_agent() {
 fn context_and_hydration() {
     check(
         "Context / Hydration",
-        &[
-            "context.attached",
-            "history.compacted",
-            "snapshot.updated",
-            "stream.repaired",
-        ],
+        &["context.attached", "history.compacted", "snapshot.updated", "stream.repaired"],
     );
 }
 
 // verifies: R46 R47
 #[test]
 fn diagnostics() {
-    check(
-        "Diagnostics",
-        &["runtime.warning", "runtime.error", "metrics.changed"],
-    );
+    check("Diagnostics", &["runtime.warning", "runtime.error", "metrics.changed"]);
 }
 
 #[test]
 fn the_coverage_stream_has_every_type_of_the_catalog() {
     let coverage = scenario("coverage");
     let seen: BTreeSet<_> = coverage.iter().map(kind).collect();
-    let missing: Vec<_> = CATALOG
-        .iter()
-        .map(|row| row.name)
-        .filter(|name| !seen.contains(name))
-        .collect();
+    let missing: Vec<_> =
+        CATALOG.iter().map(|row| row.name).filter(|name| !seen.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -11,19 +11,12 @@ fn kinds(events: &[Value]) -> BTreeSet<&str> {
 }
 
 fn has_ref(event: &Value, wanted: &str) -> bool {
-    let refs = event["refs"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    refs.iter()
-        .any(|reference| text(reference, "kind") == Some(wanted))
+    let refs = event["refs"].as_array().map(Vec::as_slice).unwrap_or_default();
+    refs.iter().any(|reference| text(reference, "kind") == Some(wanted))
 }
 
 fn place(events: &[Value], wanted: &str) -> usize {
-    events
-        .iter()
-        .position(|event| kind(event) == wanted)
-        .unwrap_or_else(|| panic!("no {wanted}"))
+    events.iter().position(|event| kind(event) == wanted).unwrap_or_else(|| panic!("no {wanted}"))
 }
 
 // verifies: R89
@@ -33,15 +26,10 @@ fn text_has_deltas_and_one_final() {
     let count = |wanted| events.iter().filter(|event| kind(event) == wanted).count();
     assert!(count("model.delta") >= 2);
     assert_eq!(count("model.completed"), 1);
-    let streamed: String = events
-        .iter()
-        .filter_map(|event| event["payload"]["delta"].as_str())
-        .collect();
+    let streamed: String =
+        events.iter().filter_map(|event| event["payload"]["delta"].as_str()).collect();
     let last = &events[place(&events, "model.completed")];
-    assert_eq!(
-        last["payload"]["text"], streamed,
-        "the final text confirms what was streamed"
-    );
+    assert_eq!(last["payload"]["text"], streamed, "the final text confirms what was streamed");
 }
 
 // verifies: R90
@@ -58,10 +46,7 @@ fn tool_success_has_arguments_progress_result_and_an_output_ref() {
 fn tool_failure_has_a_category_and_a_recovery() {
     let events = scenario("tool-failure");
     let payload = &events[place(&events, "tool.failed")]["payload"];
-    assert!(
-        payload["failureCategory"].is_string() && payload["recovery"].is_string(),
-        "{payload}"
-    );
+    assert!(payload["failureCategory"].is_string() && payload["recovery"].is_string(), "{payload}");
 }
 
 // verifies: R93
@@ -69,10 +54,7 @@ fn tool_failure_has_a_category_and_a_recovery() {
 fn artifact_evidence_has_both() {
     let events = scenario("artifact-evidence");
     assert!(kinds(&events).is_superset(&["artifact.changed", "evidence.exported"].into()));
-    assert!(has_ref(
-        &events[place(&events, "artifact.changed")],
-        "artifact"
-    ));
+    assert!(has_ref(&events[place(&events, "artifact.changed")], "artifact"));
 }
 
 // verifies: R211

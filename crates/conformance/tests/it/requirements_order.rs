@@ -18,19 +18,13 @@ fn unclosed(name: &str, closes: impl Fn(&str) -> bool, code: &str) {
     let mut events = scenario(name);
     events.retain(|event| !closes(kind(event)));
     let report = check(&events);
-    assert!(
-        !report.passed && !with_code(&report, code).is_empty(),
-        "{report}"
-    );
+    assert!(!report.passed && !with_code(&report, code).is_empty(), "{report}");
 }
 
 // verifies: R62
 #[test]
 fn an_id_used_for_another_payload_is_found() {
-    assert_eq!(
-        with_code(&broken("SP0020-id-reused"), "duplicate_event_id").len(),
-        1
-    );
+    assert_eq!(with_code(&broken("SP0020-id-reused"), "duplicate_event_id").len(), 1);
 }
 
 // verifies: R63 H13
@@ -39,11 +33,7 @@ fn every_tool_that_starts_is_closed() {
     let ends = ["turn.completed", "turn.failed", "turn.canceled"];
     let mut seen = 0;
     for (path, events) in scenarios() {
-        for (at, start) in events
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| kind(e) == "tool.started")
-        {
+        for (at, start) in events.iter().enumerate().filter(|(_, e)| kind(e) == "tool.started") {
             seen += 1;
             let closed = events[at + 1..].iter().any(|event| {
                 let own_end = ["tool.result", "tool.failed"].contains(&kind(event))
@@ -56,16 +46,8 @@ fn every_tool_that_starts_is_closed() {
         }
     }
     assert!(seen > 0);
-    unclosed(
-        "tool-success",
-        |kind| kind == "tool.result",
-        "tool_unclosed_at_turn_end",
-    );
-    unclosed(
-        "tool-failure",
-        |kind| kind == "tool.failed",
-        "tool_unclosed_at_turn_end",
-    );
+    unclosed("tool-success", |kind| kind == "tool.result", "tool_unclosed_at_turn_end");
+    unclosed("tool-failure", |kind| kind == "tool.failed", "tool_unclosed_at_turn_end");
 }
 
 // verifies: R64 R206
@@ -87,16 +69,8 @@ fn every_action_that_is_asked_for_is_closed_and_every_answer_has_a_question() {
         assert!(open.is_empty(), "{}: {open:?}", path.display());
     }
     assert!(seen > 0);
-    unclosed(
-        "approval",
-        |kind| kind == "action.resolved",
-        "action_unresolved_at_turn_end",
-    );
-    unclosed(
-        "approval",
-        |kind| kind == "action.required",
-        "action_resolved_without_request",
-    );
+    unclosed("approval", |kind| kind == "action.resolved", "action_unresolved_at_turn_end");
+    unclosed("approval", |kind| kind == "action.required", "action_resolved_without_request");
 }
 
 // verifies: R69
@@ -104,26 +78,18 @@ fn every_action_that_is_asked_for_is_closed_and_every_answer_has_a_question() {
 fn events_with_nothing_but_a_thread_are_refused() {
     let report = broken("SP0010-thread-only");
     assert!(!report.passed);
-    assert!(
-        with_code(&report, "missing_scope_id").len() >= 5,
-        "{report}"
-    );
+    assert!(with_code(&report, "missing_scope_id").len() >= 5, "{report}");
 }
 
 // verifies: R70
 #[test]
 fn large_bodies_are_behind_refs() {
     for (path, events) in scenarios() {
-        let large = events
-            .iter()
-            .filter(|event| event["payload"].to_string().len() > 16_384);
+        let large = events.iter().filter(|event| event["payload"].to_string().len() > 16_384);
         assert_eq!(large.count(), 0, "{}", path.display());
     }
     let mut events = scenario("tool-success");
-    let at = events
-        .iter()
-        .position(|event| kind(event) == "tool.result")
-        .unwrap();
+    let at = events.iter().position(|event| kind(event) == "tool.result").unwrap();
     events[at]["payload"]["output"] = "a line of output\n".repeat(1200).into();
     assert_eq!(with_code(&check(&events), "large_payload_inline").len(), 1);
 }
@@ -138,33 +104,20 @@ fn a_large_body_has_one_ref_and_is_stored_once() {
         .filter(|reference| text(reference, "kind") == Some("output"))
         .collect();
     assert!(outputs.len() > 1, "several events name it");
-    assert!(
-        outputs.windows(2).all(|pair| pair[0] == pair[1]),
-        "by one ref"
-    );
+    assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]), "by one ref");
     let body = std::fs::read(repo("fixtures/native/tool-success/output.txt")).unwrap();
     let id = format!("blake3:{}", blake3::hash(&body));
-    assert_eq!(
-        text(&outputs[0], "id"),
-        Some(id.as_str()),
-        "which is the hash of the body"
-    );
+    assert_eq!(text(&outputs[0], "id"), Some(id.as_str()), "which is the hash of the body");
     let report = broken("SP0072-sent-again");
-    assert_eq!(
-        with_code(&report, "large_body_repeated").len(),
-        1,
-        "{report}"
-    );
+    assert_eq!(with_code(&report, "large_body_repeated").len(), 1, "{report}");
 }
 
 // verifies: R82
 #[test]
 fn no_session_and_no_event_id_are_refused() {
     let report = broken("SP0001-no-session-no-event-id");
-    let paths: Vec<_> = with_code(&report, "schema_mismatch")
-        .iter()
-        .map(|finding| finding.path.clone())
-        .collect();
+    let paths: Vec<_> =
+        with_code(&report, "schema_mismatch").iter().map(|finding| finding.path.clone()).collect();
     assert_eq!(paths, ["sessionId", "eventId"], "{report}");
     assert!(!report.passed);
 }
@@ -180,10 +133,7 @@ fn each_event_that_lacks_its_own_id_is_found_once() {
 #[test]
 fn large_output_in_events_is_flagged() {
     for case in ["SP0070-inline", "SP0071-in-pieces"] {
-        assert!(
-            !with_code(&broken(case), "large_payload_inline").is_empty(),
-            "{case}"
-        );
+        assert!(!with_code(&broken(case), "large_payload_inline").is_empty(), "{case}");
     }
 }
 
@@ -193,36 +143,18 @@ fn prose_without_a_typed_payload_is_flagged() {
     let report = broken("SP0003-prose");
     let found = with_code(&report, "schema_mismatch");
     assert_eq!(found.len(), 2, "{report}");
-    assert!(
-        found.iter().all(|finding| finding.path == "payload"),
-        "{report}"
-    );
+    assert!(found.iter().all(|finding| finding.path == "payload"), "{report}");
 }
 
 // verifies: R205
 #[test]
 fn every_turn_that_is_submitted_ends_once() {
-    let ends = |event: &&Value| {
-        matches!(
-            kind(event),
-            "turn.completed" | "turn.failed" | "turn.canceled"
-        )
-    };
+    let ends =
+        |event: &&Value| matches!(kind(event), "turn.completed" | "turn.failed" | "turn.canceled");
     for path in files("fixtures/native", "events.jsonl") {
         let events = events(&path);
-        let submitted = events
-            .iter()
-            .filter(|event| kind(event) == "turn.submitted")
-            .count();
-        assert_eq!(
-            events.iter().filter(ends).count(),
-            submitted,
-            "{}",
-            path.display()
-        );
+        let submitted = events.iter().filter(|event| kind(event) == "turn.submitted").count();
+        assert_eq!(events.iter().filter(ends).count(), submitted, "{}", path.display());
     }
-    assert_eq!(
-        with_code(&broken("SP0061-ended-twice"), "turn_terminal_repeated").len(),
-        1
-    );
+    assert_eq!(with_code(&broken("SP0061-ended-twice"), "turn_terminal_repeated").len(), 1);
 }

@@ -13,11 +13,7 @@ fn carries(words: &[&str], ids: &[&str]) {
         for event in events.iter().filter(applies) {
             seen += 1;
             for id in ids {
-                assert!(
-                    text(event, id).is_some(),
-                    "{}: {event} lacks {id}",
-                    path.display()
-                );
+                assert!(text(event, id).is_some(), "{}: {event} lacks {id}", path.display());
                 let mut damaged = event.clone();
                 damaged.as_object_mut().unwrap().remove(*id);
                 let report = check(&[damaged]);
@@ -54,10 +50,7 @@ fn thread() {
 // verifies: R50
 #[test]
 fn turn() {
-    carries(
-        &["turn", "model", "reasoning", "plan", "tool", "action"],
-        &["threadId", "turnId"],
-    );
+    carries(&["turn", "model", "reasoning", "plan", "tool", "action"], &["threadId", "turnId"]);
 }
 
 // verifies: R51
@@ -78,12 +71,7 @@ fn task_attempt() {
         .collect();
     assert!(!attempts.is_empty());
     for event in attempts {
-        assert!(
-            text(&event, "runId")
-                .or(text(&event, "attemptId"))
-                .is_some(),
-            "{event}"
-        );
+        assert!(text(&event, "runId").or(text(&event, "attemptId")).is_some(), "{event}");
         let mut damaged = event.clone();
         damaged.as_object_mut().unwrap().remove("runId");
         damaged.as_object_mut().unwrap().remove("attemptId");
@@ -117,17 +105,10 @@ fn artifact() {
 fn evidence_carries_what_is_known() {
     carries(&["evidence"], &["evidenceId"]);
     for (path, events) in scenarios() {
-        let Some(at) = events
-            .iter()
-            .position(|event| kind(event).starts_with("evidence."))
-        else {
+        let Some(at) = events.iter().position(|event| kind(event).starts_with("evidence.")) else {
             continue;
         };
-        assert!(
-            text(&events[at], "threadId").is_some(),
-            "{}",
-            path.display()
-        );
+        assert!(text(&events[at], "threadId").is_some(), "{}", path.display());
         let mut damaged = events;
         damaged[at].as_object_mut().unwrap().remove("threadId");
         let report = check(&damaged);

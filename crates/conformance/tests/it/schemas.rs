@@ -22,10 +22,7 @@ fn every_event_of_the_native_fixtures_fits() {
     let validator = validator();
     for (path, events) in scenarios() {
         for event in events {
-            let errors: Vec<_> = validator
-                .iter_errors(&event)
-                .map(|e| e.to_string())
-                .collect();
+            let errors: Vec<_> = validator.iter_errors(&event).map(|e| e.to_string()).collect();
             assert!(errors.is_empty(), "{}: {event}\n{errors:?}", path.display());
         }
     }
@@ -41,12 +38,7 @@ fn schema_and_rules_refuse_the_same_events() {
             let by_schema = refused_by_schema(&validator, &path);
             let by_rules = refused_by_rules(&path);
             for (line, refused) in by_schema {
-                assert_eq!(
-                    refused,
-                    by_rules.contains(&line),
-                    "{} line {line}",
-                    path.display()
-                );
+                assert_eq!(refused, by_rules.contains(&line), "{} line {line}", path.display());
             }
         }
     }
@@ -64,12 +56,7 @@ fn the_log_and_the_rules_refuse_the_same_events() {
             };
             let refused = event_spine::validate(&[event.draft]).is_err();
             let unnamed = line.contains("\"type\":\"ToolPaused\"");
-            assert_eq!(
-                refused,
-                by_rules.contains(&at) || unnamed,
-                "{} line {at}",
-                path.display()
-            );
+            assert_eq!(refused, by_rules.contains(&at) || unnamed, "{} line {at}", path.display());
         }
     }
 }
@@ -87,10 +74,7 @@ fn refused_by_schema(validator: &jsonschema::Validator, path: &Path) -> BTreeMap
 fn refused_by_rules(path: &Path) -> BTreeSet<u64> {
     let report = check_lines(std::fs::read(path).unwrap().as_slice(), Options::default()).unwrap();
     let lines = |codes: &[&str]| -> BTreeSet<u64> {
-        let found = report
-            .findings
-            .iter()
-            .filter(|finding| codes.contains(&finding.code));
+        let found = report.findings.iter().filter(|finding| codes.contains(&finding.code));
         found.filter_map(|finding| finding.line).collect()
     };
     // The schema holds a type that is not registered to nothing; the rules know its relatives.

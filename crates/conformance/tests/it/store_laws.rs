@@ -8,10 +8,7 @@ use tempfile::TempDir;
 
 fn options() -> LogOptions {
     let start = RecordedAt(1_781_000_000_000_000);
-    LogOptions::new(
-        Arc::new(SteppingClock::new(start, 1000)),
-        Arc::new(SeededEntropy::new(7)),
-    )
+    LogOptions::new(Arc::new(SteppingClock::new(start, 1000)), Arc::new(SeededEntropy::new(7)))
 }
 
 struct Memory;
@@ -34,17 +31,11 @@ struct OnDisk {
 
 impl OnDisk {
     fn new(segment_bytes: u64) -> Self {
-        Self {
-            folder: Mutex::new(tempfile::tempdir().unwrap()),
-            segment_bytes,
-        }
+        Self { folder: Mutex::new(tempfile::tempdir().unwrap()), segment_bytes }
     }
 
     fn open(&self) -> EventLog {
-        let options = LogOptions {
-            segment_bytes: self.segment_bytes,
-            ..options()
-        };
+        let options = LogOptions { segment_bytes: self.segment_bytes, ..options() };
         EventLog::open(self.folder.lock().unwrap().path(), options).unwrap()
     }
 }

@@ -7,9 +7,7 @@ use serde_json::Value;
 
 /// A file or folder of the repository.
 pub(crate) fn repo(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// Files of a name below a folder, sorted.
@@ -34,9 +32,7 @@ pub(crate) fn files(folder: &str, name: &str) -> Vec<PathBuf> {
 /// The events of a file of JSON lines.
 pub(crate) fn events(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The events of one scenario of `fixtures/native`.
@@ -60,11 +56,7 @@ pub(crate) fn check(events: &[Value]) -> Report {
 
 /// Findings of a name.
 pub(crate) fn with_code<'a>(report: &'a Report, code: &str) -> Vec<&'a Finding> {
-    report
-        .findings
-        .iter()
-        .filter(|finding| finding.code == code)
-        .collect()
+    report.findings.iter().filter(|finding| finding.code == code).collect()
 }
 
 /// A member of an event as text.

@@ -41,20 +41,13 @@ pub(super) struct Reactor {
 
 impl Reactor {
     pub(super) fn start() -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (alive, dropped) = oneshot::channel::<()>();
-        thread::Builder::new()
-            .name("spine-blobs".into())
-            .spawn(move || {
-                let _ = runtime.block_on(dropped); // an error is the sign to stop: the sender is gone
-            })?;
-        Ok(Self {
-            handle,
-            _alive: alive,
-        })
+        thread::Builder::new().name("spine-blobs".into()).spawn(move || {
+            let _ = runtime.block_on(dropped); // an error is the sign to stop: the sender is gone
+        })?;
+        Ok(Self { handle, _alive: alive })
     }
 
     /// Runs a future on the reactor's thread and waits for it; nothing when it panicked there.

@@ -45,9 +45,7 @@ impl BlobId {
 
     /// Place below a prefix.
     pub(super) fn below(&self, prefix: &Path) -> Path {
-        self.path()
-            .split('/')
-            .fold(prefix.clone(), |path, part| path.join(part))
+        self.path().split('/').fold(prefix.clone(), |path, part| path.join(part))
     }
 }
 
@@ -70,8 +68,6 @@ impl FromStr for BlobId {
             .filter(|hex| !hex.bytes().any(|b| b.is_ascii_uppercase()))
             .and_then(|hex| blake3::Hash::from_hex(hex).ok())
             .map(|hash| Self(*hash.as_bytes()))
-            .ok_or_else(|| BlobIdError {
-                text: text.chars().take(100).collect(),
-            })
+            .ok_or_else(|| BlobIdError { text: text.chars().take(100).collect() })
     }
 }

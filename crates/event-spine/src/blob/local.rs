@@ -33,11 +33,9 @@ impl Local {
                 path: dir.to_owned(),
                 source: ErrorKind::NotADirectory.into(),
             }),
-            _ => Ok(Self {
-                dir: dir.to_owned(),
-                store: OnceLock::new(),
-                durable: Mutex::default(),
-            }),
+            _ => {
+                Ok(Self { dir: dir.to_owned(), store: OnceLock::new(), durable: Mutex::default() })
+            }
         }
     }
 
@@ -69,19 +67,11 @@ impl Local {
     /// Writes aside, syncs, moves into place, syncs the folder. What lies there with another size was damaged from
     /// outside and is replaced.
     fn write(&self, id: &BlobId, bytes: &[u8]) -> Result<(), BlobError> {
-        let options = PutOptions {
-            mode: PutMode::Overwrite,
-            ..PutOptions::default()
-        };
+        let options = PutOptions { mode: PutMode::Overwrite, ..PutOptions::default() };
         let path = id.below(&object_store::path::Path::default());
         let payload = PutPayload::from(bytes.to_vec());
-        block_on(self.store()?.put_opts(&path, payload, options)).map_err(|source| {
-            BlobError::Store {
-                id: *id,
-                what: "stored",
-                source,
-            }
-        })?;
+        block_on(self.store()?.put_opts(&path, payload, options))
+            .map_err(|source| BlobError::Store { id: *id, what: "stored", source })?;
         Ok(())
     }
 
@@ -89,10 +79,7 @@ impl Local {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let folder = |source| BlobError::Folder {
-            path: self.dir.clone(),
-            source,
-        };
+        let folder = |source| BlobError::Folder { path: self.dir.clone(), source };
         create_durably(&self.dir).map_err(folder)?;
         let store = LocalFileSystem::new_with_prefix(&self.dir)
             .map_err(|e| folder(std::io::Error::other(e)))?
@@ -140,9 +127,7 @@ impl Local {
     }
 
     pub(super) fn size(&self, id: &BlobId) -> Result<u64, BlobError> {
-        std::fs::metadata(self.file(id))
-            .map(|found| found.len())
-            .map_err(|e| missing_or(e, id))
+        std::fs::metadata(self.file(id)).map(|found| found.len()).map_err(|e| missing_or(e, id))
     }
 
     fn file(&self, id: &BlobId) -> PathBuf {
@@ -158,11 +143,7 @@ fn check(id: &BlobId, found: BlobId, bytes: u64) -> Result<(), BlobError> {
     if found == *id {
         return Ok(());
     }
-    Err(BlobError::Corrupt {
-        id: *id,
-        found,
-        bytes,
-    })
+    Err(BlobError::Corrupt { id: *id, found, bytes })
 }
 
 fn file(what: &'static str, id: &BlobId) -> impl FnOnce(std::io::Error) -> BlobError {
@@ -179,10 +160,8 @@ fn missing_or(source: std::io::Error, id: &BlobId) -> BlobError {
 
 /// Creates a folder and syncs every folder that got a new entry for it.
 fn create_durably(dir: &Path) -> std::io::Result<()> {
-    let missing: Vec<&Path> = dir
-        .ancestors()
-        .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
-        .collect();
+    let missing: Vec<&Path> =
+        dir.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     std::fs::create_dir_all(dir)?;
     for created in missing {
         match created.parent() {

@@ -60,10 +60,8 @@ impl Blobs {
     /// # Errors
     /// The text is no URL, or nothing that is compiled in serves its scheme.
     pub fn url(url: &str) -> Result<Self, BlobError> {
-        let parsed = url::Url::parse(url).map_err(|e| BlobError::Url {
-            url: url.to_owned(),
-            detail: e.to_string(),
-        })?;
+        let parsed = url::Url::parse(url)
+            .map_err(|e| BlobError::Url { url: url.to_owned(), detail: e.to_string() })?;
         if parsed.scheme() == "file" {
             let dir = parsed.to_file_path().map_err(|()| BlobError::Url {
                 url: url.to_owned(),
@@ -89,10 +87,7 @@ impl Blobs {
     /// # Errors
     /// The store cannot take one of them. Others may have been stored; storing them again costs nothing.
     pub fn put_all(&self, bodies: &[&[u8]]) -> Result<Vec<BlobId>, BlobError> {
-        let named: Vec<_> = bodies
-            .iter()
-            .map(|body| (BlobId::of(body), *body))
-            .collect();
+        let named: Vec<_> = bodies.iter().map(|body| (BlobId::of(body), *body)).collect();
         self.put_named(&named)?;
         Ok(named.into_iter().map(|(id, _)| id).collect())
     }
@@ -184,7 +179,5 @@ impl std::fmt::Debug for Blobs {
 /// The bytes of `range` that `body` has.
 fn cut(body: &[u8], range: &Range<u64>) -> Vec<u8> {
     let bound = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(body.len());
-    body.get(bound(range.start)..bound(range.end))
-        .unwrap_or_default()
-        .to_vec()
+    body.get(bound(range.start)..bound(range.end)).unwrap_or_default().to_vec()
 }

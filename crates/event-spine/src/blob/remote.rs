@@ -20,11 +20,7 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn in_memory() -> Self {
-        Self {
-            store: Arc::new(InMemory::new()),
-            prefix: Path::default(),
-            reactor: None,
-        }
+        Self { store: Arc::new(InMemory::new()), prefix: Path::default(), reactor: None }
     }
 
     pub(super) fn url(url: &url::Url) -> Result<Self, BlobError> {
@@ -39,11 +35,7 @@ impl Remote {
                 detail: e.to_string(),
             })?),
         };
-        Ok(Self {
-            store: store.into(),
-            prefix,
-            reactor,
-        })
+        Ok(Self { store: store.into(), prefix, reactor })
     }
 
     #[cfg(test)]
@@ -79,19 +71,12 @@ impl Remote {
         if found == *id {
             return Ok(bytes);
         }
-        Err(BlobError::Corrupt {
-            id: *id,
-            found,
-            bytes: bytes.len() as u64,
-        })
+        Err(BlobError::Corrupt { id: *id, found, bytes: bytes.len() as u64 })
     }
 
     pub(super) fn size(&self, id: &BlobId) -> Result<u64, BlobError> {
         let (store, path) = (self.store.clone(), id.below(&self.prefix));
-        let options = GetOptions {
-            head: true,
-            ..GetOptions::default()
-        };
+        let options = GetOptions { head: true, ..GetOptions::default() };
         let head = async move { store.get_opts(&path, options).await };
         self.run(head, "read", id).map(|found| found.meta.size)
     }
@@ -108,11 +93,7 @@ impl Remote {
         };
         outcome.map_err(|source| match source {
             Error::NotFound { .. } => BlobError::NotFound { id: *id },
-            source => BlobError::Store {
-                id: *id,
-                what,
-                source,
-            },
+            source => BlobError::Store { id: *id, what, source },
         })
     }
 }

@@ -22,14 +22,7 @@ fn what_is_put_is_got_whole_and_in_parts() {
             assert_eq!(blobs.put(body).unwrap(), id);
             assert_eq!(blobs.get(&id).unwrap(), body);
             assert_eq!(blobs.size(&id).unwrap(), body.len() as u64);
-            for range in [
-                0..0,
-                0..3,
-                1..2,
-                65_535..65_537,
-                7..u64::MAX,
-                9_999_999..9_999_999,
-            ] {
+            for range in [0..0, 0..3, 1..2, 65_535..65_537, 7..u64::MAX, 9_999_999..9_999_999] {
                 let part = blobs.get_range(&id, range.clone()).unwrap();
                 assert_eq!(part, cut(body, &range), "{range:?} of {}", body.len());
             }
@@ -91,10 +84,7 @@ fn damage_is_found_named_and_repaired_by_the_next_put_of_another_size() {
     let file = dir.path().join(id.path());
     for wrong in [&b"the trutH"[..], b"the tru", b""] {
         std::fs::write(&file, wrong).unwrap();
-        for error in [
-            blobs.get(&id).unwrap_err(),
-            blobs.get_range(&id, 0..1).unwrap_err(),
-        ] {
+        for error in [blobs.get(&id).unwrap_err(), blobs.get_range(&id, 0..1).unwrap_err()] {
             assert!(
                 matches!(&error, BlobError::Corrupt { id: named, bytes, .. }
                     if *named == id && *bytes == wrong.len() as u64),
@@ -110,10 +100,7 @@ fn damage_is_found_named_and_repaired_by_the_next_put_of_another_size() {
 fn ids_have_one_spelling_and_cannot_leave_the_store() {
     let id = BlobId::of(b"");
     let text = id.to_string();
-    assert_eq!(
-        text,
-        "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
-    );
+    assert_eq!(text, "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
     assert_eq!(text.parse::<BlobId>().unwrap(), id);
     for bad in [
         "",
@@ -138,10 +125,7 @@ fn urls_that_nothing_serves_say_so() {
     check("no url", "is no URL");
     check("ftp://host/x", "no blob store for `ftp` URLs");
     check("file://host/x", "absolute path");
-    check(
-        "s3://bucket/x",
-        "build with the matching `object_store` feature",
-    );
+    check("s3://bucket/x", "build with the matching `object_store` feature");
 }
 
 #[test]
@@ -153,9 +137,7 @@ fn a_path_that_is_a_file_is_refused() {
 
 #[test]
 fn calls_work_inside_async_runtimes() {
-    let single = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let single = tokio::runtime::Builder::new_current_thread().build().unwrap();
     single.block_on(async {
         everywhere(|blobs| {
             let id = blobs.put(b"from within").unwrap();
@@ -167,9 +149,7 @@ fn calls_work_inside_async_runtimes() {
 #[test]
 fn many_at_once_come_back_in_order() {
     everywhere(|blobs| {
-        let bodies: Vec<Vec<u8>> = (0..100_u32)
-            .map(|n| vec![(n % 7) as u8; n as usize])
-            .collect();
+        let bodies: Vec<Vec<u8>> = (0..100_u32).map(|n| vec![(n % 7) as u8; n as usize]).collect();
         let borrowed: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
         let ids = blobs.put_all(&borrowed).unwrap();
         for (id, body) in ids.iter().zip(&bodies) {
@@ -186,8 +166,6 @@ fn equal_bodies_put_at_the_same_time_are_one() {
     let ids = blobs.put_all(&same).unwrap();
     assert!(ids.iter().all(|id| *id == ids[0]));
     assert_eq!(blobs.get(&ids[0]).unwrap(), b"race");
-    let files: Vec<_> = std::fs::read_dir(dir.path().join(&ids[0].path()[..2]))
-        .unwrap()
-        .collect();
+    let files: Vec<_> = std::fs::read_dir(dir.path().join(&ids[0].path()[..2])).unwrap().collect();
     assert_eq!(files.len(), 1);
 }

@@ -163,12 +163,8 @@ pub trait EventPayload: Serialize + DeserializeOwned {
 }
 
 /// All rows, in the order of the documentation.
-pub static CATALOG: LazyLock<Vec<&'static EventDescriptor>> = LazyLock::new(|| {
-    FAMILIES
-        .iter()
-        .flat_map(|rows| rows.iter().copied())
-        .collect()
-});
+pub static CATALOG: LazyLock<Vec<&'static EventDescriptor>> =
+    LazyLock::new(|| FAMILIES.iter().flat_map(|rows| rows.iter().copied()).collect());
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static EventDescriptor>> =
     LazyLock::new(|| CATALOG.iter().map(|row| (row.name, *row)).collect());
@@ -197,9 +193,7 @@ impl EventType {
     /// Finds the type by its exact wire name; aliases are not looked at (see [`resolve`]).
     #[must_use]
     pub fn named(name: &str) -> Self {
-        BY_NAME
-            .get(name)
-            .map_or_else(|| Self::Unknown(name.into()), |row| Self::Known(row))
+        BY_NAME.get(name).map_or_else(|| Self::Unknown(name.into()), |row| Self::Known(row))
     }
 
     /// The wire name.
@@ -223,8 +217,7 @@ impl EventType {
     /// How safe an event of this type must be. Unknown types are barriers: nobody can say that they may be lost.
     #[must_use]
     pub fn durability(&self) -> Durability {
-        self.descriptor()
-            .map_or(Durability::Barrier, |row| row.durability)
+        self.descriptor().map_or(Durability::Barrier, |row| row.durability)
     }
 
     /// Reads a payload of this type.
@@ -233,10 +226,9 @@ impl EventType {
     /// The type is known and the payload does not have its shape.
     pub fn decode(&self, payload: &JsonText) -> Result<Event, DecodeError> {
         match self {
-            Self::Unknown(name) => Ok(Event::Unknown {
-                name: name.clone(),
-                payload: payload.clone(),
-            }),
+            Self::Unknown(name) => {
+                Ok(Event::Unknown { name: name.clone(), payload: payload.clone() })
+            }
             Self::Known(row) => (row.decode)(payload.as_str()).map_err(|source| DecodeError {
                 event_type: row.name,
                 detail: source.to_string(),

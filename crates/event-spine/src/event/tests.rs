@@ -9,11 +9,7 @@ fn names_and_aliases_are_unique_and_well_formed() {
     let mut seen = HashSet::new();
     for row in CATALOG.iter() {
         assert!(seen.insert(row.name), "{} is listed twice", row.name);
-        assert!(
-            crate::wire::well_formed_name(&EventType::Known(row)),
-            "{}",
-            row.name
-        );
+        assert!(crate::wire::well_formed_name(&EventType::Known(row)), "{}", row.name);
     }
     for row in CATALOG.iter() {
         for alias in row.aliases {
@@ -31,10 +27,7 @@ fn names_and_aliases_are_unique_and_well_formed() {
 fn every_row_is_documented() {
     for row in CATALOG.iter() {
         let schema = (row.schema)();
-        let text = schema
-            .get("description")
-            .and_then(|d| d.as_str())
-            .unwrap_or_default();
+        let text = schema.get("description").and_then(|d| d.as_str()).unwrap_or_default();
         assert!(text.len() > 10, "{} has no documentation", row.name);
     }
 }

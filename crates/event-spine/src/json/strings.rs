@@ -48,12 +48,7 @@ pub(crate) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            objects: 0,
-            name_next: false,
-        }
+        Self { text, at: 0, objects: 0, name_next: false }
     }
 
     fn open(&mut self, object: bool) {
@@ -114,11 +109,7 @@ impl Iterator for Tokens<'_> {
                 b':' | b' ' | b'\n' | b'\r' | b'\t' => continue,
                 b'"' => {
                     self.at = self.string_end(start);
-                    if std::mem::take(&mut self.name_next) {
-                        Kind::Name
-                    } else {
-                        Kind::Text
-                    }
+                    if std::mem::take(&mut self.name_next) { Kind::Name } else { Kind::Text }
                 }
                 _ => {
                     let rest = bytes.get(start..).unwrap_or_default();
@@ -129,19 +120,14 @@ impl Iterator for Tokens<'_> {
                     Kind::Bare
                 }
             };
-            return Some(Token {
-                kind,
-                start,
-                end: self.at,
-            });
+            return Some(Token { kind, start, end: self.at });
         }
     }
 }
 
 /// The text between the quotes of a string token, escapes as they are.
 pub(crate) fn raw<'a>(json: &'a str, token: &Token) -> &'a str {
-    json.get(token.start + 1..token.end.saturating_sub(1))
-        .unwrap_or_default()
+    json.get(token.start + 1..token.end.saturating_sub(1)).unwrap_or_default()
 }
 
 /// What a string token says; nothing when an escape in it is broken.
@@ -150,9 +136,7 @@ pub(crate) fn decode<'a>(json: &'a str, token: &Token) -> Option<Cow<'a, str>> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inner));
     }
-    serde_json::from_str(json.get(token.range())?)
-        .ok()
-        .map(Cow::Owned)
+    serde_json::from_str(json.get(token.range())?).ok().map(Cow::Owned)
 }
 
 /// `text` as a JSON string, quotes included.
@@ -180,11 +164,7 @@ impl Edits {
         let bytes = json.as_bytes();
         let taken = self.0.last().map_or(0, |(range, _)| range.end);
         let comma_before = name.start > taken
-            && name
-                .start
-                .checked_sub(1)
-                .and_then(|at| bytes.get(at))
-                .is_some_and(|b| *b == b',');
+            && name.start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|b| *b == b',');
         let range = if comma_before {
             name.start - 1..value_end
         } else if bytes.get(value_end) == Some(&b',') {
@@ -215,9 +195,7 @@ mod tests {
     use super::*;
 
     fn kinds(json: &str) -> Vec<(Kind, &str)> {
-        Tokens::new(json)
-            .map(|t| (t.kind, &json[t.range()]))
-            .collect()
+        Tokens::new(json).map(|t| (t.kind, &json[t.range()])).collect()
     }
 
     #[test]
@@ -268,15 +246,7 @@ mod tests {
 
     #[test]
     fn broken_text_ends_without_a_panic() {
-        for text in [
-            "\"abc",
-            "\"a\\",
-            "{\"a",
-            "}}}}",
-            "]",
-            "{,,:::",
-            "\u{e9}\"\u{e9}",
-        ] {
+        for text in ["\"abc", "\"a\\", "{\"a", "}}}}", "]", "{,,:::", "\u{e9}\"\u{e9}"] {
             assert!(Tokens::new(text).count() < 10, "{text}");
         }
     }

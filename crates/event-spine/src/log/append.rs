@@ -83,10 +83,7 @@ impl PendingAppend {
     ) -> Result<Receipt, AppendError> {
         match outcome {
             Ok(()) => Ok(receipt),
-            Err(source) => Err(AppendError::Store {
-                session: receipt.session_id,
-                source,
-            }),
+            Err(source) => Err(AppendError::Store { session: receipt.session_id, source }),
         }
     }
 }
@@ -139,10 +136,8 @@ impl Inner {
     ) -> Result<PendingAppend, AppendError> {
         check_size(&drafts)?;
         intake::validate(&drafts)?;
-        let unreadable = |source| AppendError::Read {
-            session: session.clone(),
-            source: Box::new(source),
-        };
+        let unreadable =
+            |source| AppendError::Read { session: session.clone(), source: Box::new(source) };
         let writer = self.writer(session).map_err(unreadable)?;
         // The session stays locked until its batch is queued, so that the order in the chain is the order on disk.
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,15 +154,8 @@ impl Inner {
         let sorted = self.sort_out_duplicates(session, writer, drafts)?;
         let mut receipt = sorted.receipt(session, writer.head);
         if sorted.fresh.is_empty() {
-            receipt.sequences = sorted
-                .places
-                .iter()
-                .map(|place| place.sequence(&[]))
-                .collect();
-            return Ok(PendingAppend {
-                receipt,
-                ticket: None,
-            });
+            receipt.sequences = sorted.places.iter().map(|place| place.sequence(&[])).collect();
+            return Ok(PendingAppend { receipt, ticket: None });
         }
         check_expected(session, expected, writer.head)?;
         let prepared = intake::prepare(
@@ -179,54 +167,34 @@ impl Inner {
         )?;
         receipt.masked = prepared.masked;
         receipt.spilled = prepared.spilled;
-        let Prepared {
-            drafts, fresh_at, ..
-        } = prepared;
+        let Prepared { drafts, fresh_at, .. } = prepared;
         let sync = self.waits_for_disk(&drafts);
-        receipt.durability = if sync {
-            Durability::Barrier
-        } else {
-            Durability::Buffered
-        };
+        receipt.durability = if sync { Durability::Barrier } else { Durability::Buffered };
         let first = writer.head.sequence + 1;
         let fresh_sequences: Vec<u64> = fresh_at.iter().map(|&at| first + at as u64).collect();
-        receipt.sequences = sorted
-            .places
-            .iter()
-            .map(|place| place.sequence(&fresh_sequences))
-            .collect();
+        receipt.sequences =
+            sorted.places.iter().map(|place| place.sequence(&fresh_sequences)).collect();
 
         let previous = writer.head.chain;
         let now = self.options.clock.now();
         let (events, head) = seal(session, writer.head, now, &*self.options.entropy, drafts);
         for event in &events {
-            writer
-                .ids
-                .insert(id_hash(event.draft.event_id.as_str()), event.sequence);
+            writer.ids.insert(id_hash(event.draft.event_id.as_str()), event.sequence);
         }
         writer.head = head;
         receipt.head = head;
         let parent = writer.parent.take();
-        let batch = SealedBatch {
-            session_id: session.clone(),
-            previous,
-            events,
-            sync,
-            parent,
-        };
-        Ok(PendingAppend {
-            receipt,
-            ticket: Some(self.store.submit(batch)),
-        })
+        let batch = SealedBatch { session_id: session.clone(), previous, events, sync, parent };
+        Ok(PendingAppend { receipt, ticket: Some(self.store.submit(batch)) })
     }
 
     fn waits_for_disk(&self, drafts: &[EventDraft]) -> bool {
         match self.options.sync {
             SyncPolicy::Always => true,
             SyncPolicy::Relaxed => false,
-            SyncPolicy::Barrier => drafts
-                .iter()
-                .any(|draft| draft.event_type.durability() == Durability::Barrier),
+            SyncPolicy::Barrier => {
+                drafts.iter().any(|draft| draft.event_type.durability() == Durability::Barrier)
+            }
         }
     }
 
@@ -296,16 +264,12 @@ impl Inner {
         if candidates.is_empty() {
             return Ok(None);
         }
-        let reader = LogReader::new(
-            std::sync::Arc::clone(&self.store).as_read(),
-            self.blobs.clone(),
-        );
+        let reader =
+            LogReader::new(std::sync::Arc::clone(&self.store).as_read(), self.blobs.clone());
         for sequence in candidates {
             self.wait_until_visible(session, sequence)?;
-            let unreadable = |source| AppendError::Read {
-                session: session.clone(),
-                source: Box::new(source),
-            };
+            let unreadable =
+                |source| AppendError::Read { session: session.clone(), source: Box::new(source) };
             let at_hand = ahead.as_ref().is_some_and(|events| {
                 let remaining = events.remaining();
                 *remaining.start() == sequence && sequence <= *remaining.end()
@@ -338,10 +302,8 @@ impl Inner {
         let mut changes = self.store.changes();
         loop {
             changes.borrow_and_update();
-            let unreadable = |source| AppendError::Read {
-                session: session.clone(),
-                source: Box::new(source),
-            };
+            let unreadable =
+                |source| AppendError::Read { session: session.clone(), source: Box::new(source) };
             let summary = self.store.summary(session).map_err(unreadable)?;
             let parent = summary
                 .as_ref()
@@ -351,10 +313,7 @@ impl Inner {
                 return Ok(());
             }
             if let Some(source) = self.store.fault() {
-                return Err(AppendError::Store {
-                    session: session.clone(),
-                    source,
-                });
+                return Err(AppendError::Store { session: session.clone(), source });
             }
             let _ = crate::wait::block_on(changes.changed(), Some(Duration::from_millis(50))); // looks again either way
         }
@@ -406,10 +365,7 @@ fn check_size(drafts: &[EventDraft]) -> Result<(), AppendError> {
     if drafts.len() > MAX_BATCH_EVENTS {
         return too_large("events", MAX_BATCH_EVENTS, drafts.len());
     }
-    let bytes = drafts
-        .iter()
-        .map(|draft| draft.payload.as_str().len())
-        .sum();
+    let bytes = drafts.iter().map(|draft| draft.payload.as_str().len()).sum();
     if bytes > MAX_BATCH_BYTES {
         return too_large("bytes of payload", MAX_BATCH_BYTES, bytes);
     }
@@ -429,9 +385,5 @@ fn check_expected(
     if fits {
         return Ok(());
     }
-    Err(AppendError::WrongExpected {
-        session: session.clone(),
-        expected: wanted,
-        actual,
-    })
+    Err(AppendError::WrongExpected { session: session.clone(), expected: wanted, actual })
 }

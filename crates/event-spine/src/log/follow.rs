@@ -29,18 +29,12 @@ pub struct Cursor {
 
 impl Cursor {
     /// Before the first event.
-    pub const START: Self = Self {
-        sequence: 0,
-        chain: None,
-    };
+    pub const START: Self = Self { sequence: 0, chain: None };
 
     /// Behind a head.
     #[must_use]
     pub fn at(head: Head) -> Self {
-        Self {
-            sequence: head.sequence,
-            chain: Some(head.chain),
-        }
+        Self { sequence: head.sequence, chain: Some(head.chain) }
     }
 }
 
@@ -90,11 +84,7 @@ impl LogReader {
         }
         let newest = head.map_or(0, |head| head.sequence);
         let last_barrier = self.last_barrier(session, sequence.saturating_sub(1).min(newest))?;
-        Err(ReadError::Diverged {
-            session: session.clone(),
-            sequence,
-            last_barrier,
-        })
+        Err(ReadError::Diverged { session: session.clone(), sequence, last_barrier })
     }
 
     /// The newest event at or before `sequence` that was on disk before anyone was told of it.
@@ -107,10 +97,7 @@ impl LogReader {
                 if let Entry::Event(event) = entry?
                     && event.event_type().durability() == Durability::Barrier
                 {
-                    newest = Some(Head {
-                        sequence: event.sequence,
-                        chain: event.chain,
-                    });
+                    newest = Some(Head { sequence: event.sequence, chain: event.chain });
                 }
             }
             if let Some(head) = newest {
@@ -180,10 +167,7 @@ impl Follow {
         }
         let event = self.ready.pop_front();
         if let Some(event) = &event {
-            self.cursor = Cursor {
-                sequence: event.sequence,
-                chain: Some(event.chain),
-            };
+            self.cursor = Cursor { sequence: event.sequence, chain: Some(event.chain) };
         }
         Ok(event)
     }
@@ -194,10 +178,7 @@ impl Follow {
             Some(head) if head.sequence >= next => {}
             _ => return Ok(()),
         }
-        for entry in self
-            .reader
-            .read(&self.session, next..next + READ_AHEAD, ReadMode::Strict)?
-        {
+        for entry in self.reader.read(&self.session, next..next + READ_AHEAD, ReadMode::Strict)? {
             match entry? {
                 Entry::Event(event) => self.ready.push_back(event),
                 Entry::Gap(_) => break, // a strict read never gives one

@@ -30,31 +30,14 @@ impl EventLog {
         reason: Option<&str>,
     ) -> Result<Receipt, AppendError> {
         let reader = self.reader();
-        let unreadable = |source| AppendError::Read {
-            session: parent.clone(),
-            source: Box::new(source),
-        };
+        let unreadable =
+            |source| AppendError::Read { session: parent.clone(), source: Box::new(source) };
         let chain = chain_at_point(&reader, parent, at)?;
-        let point = ForkPoint {
-            session_id: parent.clone(),
-            sequence: at,
-        };
-        let payload = SessionForked {
-            parent_session_id: parent.to_string(),
-            parent_sequence: at,
-            parent_chain: chain.to_string(),
-            reason: reason.map(str::to_owned),
-        };
-        let event_id =
-            EventId::derived(&["fork", child.as_str(), parent.as_str(), &at.to_string()]);
-
+        let point = ForkPoint { session_id: parent.clone(), sequence: at };
         let writer = self.inner.writer(child).map_err(unreadable)?;
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = writer.head.sequence == 0;
-        let made_before = reader
-            .summary(child)
-            .map_err(unreadable)?
-            .and_then(|found| found.parent);
+        let made_before = reader.summary(child).map_err(unreadable)?.and_then(|found| found.parent);
         if !fresh && made_before.as_ref() != Some(&point) {
             return Err(AppendError::WrongExpected {
                 session: child.clone(),
@@ -65,21 +48,9 @@ impl EventLog {
         if !fresh {
             return Ok(made_already(child, at, writer.head));
         }
-        let timestamp = Timestamp::from(self.inner.options.clock.now());
-        let draft = EventDraft::new(
-            runtime_id.clone(),
-            event_id,
-            timestamp,
-            Scope::default(),
-            &payload,
-        )
-        .map_err(|e| AppendError::Blob {
-            detail: e.to_string(),
-        })?;
-        writer.head = Head {
-            sequence: at,
-            chain,
-        };
+        let now = Timestamp::from(self.inner.options.clock.now());
+        let draft = forked(child, &point, chain, now, runtime_id, reason)?;
+        writer.head = Head { sequence: at, chain };
         for (hash, sequence) in reader.event_ids(parent).map_err(unreadable)? {
             if sequence <= at {
                 writer.ids.insert(hash, sequence);
@@ -88,17 +59,36 @@ impl EventLog {
         writer.parent = Some(point);
         let pending = self
             .inner
-            .append_locked(child, &mut writer, Expected::Any, vec![draft])?;
+            .append_locked(child, &mut writer, Expected::Any, vec![draft])
+            .inspect_err(|_| writer.forget(child))?;
         let (receipt, ticket) = pending.into_parts();
         drop(writer);
         match ticket.map_or(Ok(()), Ticket::wait) {
             Ok(()) => Ok(receipt),
-            Err(source) => Err(AppendError::Store {
-                session: child.clone(),
-                source,
-            }),
+            Err(source) => Err(AppendError::Store { session: child.clone(), source }),
         }
     }
+}
+
+/// The first event of a fork.
+fn forked(
+    child: &SessionId,
+    point: &ForkPoint,
+    chain: ChainHash,
+    now: Timestamp,
+    runtime_id: &RuntimeId,
+    reason: Option<&str>,
+) -> Result<EventDraft, AppendError> {
+    let payload = SessionForked {
+        parent_session_id: point.session_id.to_string(),
+        parent_sequence: point.sequence,
+        parent_chain: chain.to_string(),
+        reason: reason.map(str::to_owned),
+    };
+    let parts = ["fork", child.as_str(), point.session_id.as_str(), &point.sequence.to_string()];
+    let event_id = EventId::derived(&parts);
+    EventDraft::new(runtime_id.clone(), event_id, now, Scope::default(), &payload)
+        .map_err(|e| AppendError::Blob { detail: e.to_string() })
 }
 
 /// The chain value to branch off behind.
@@ -107,26 +97,14 @@ fn chain_at_point(
     parent: &SessionId,
     at: u64,
 ) -> Result<ChainHash, AppendError> {
-    let unreadable = |source| AppendError::Read {
-        session: parent.clone(),
-        source: Box::new(source),
-    };
-    let head = reader
-        .head(parent)
-        .map_err(unreadable)?
-        .map_or(0, |head| head.sequence);
-    let no_point = || AppendError::NoForkPoint {
-        parent: parent.clone(),
-        sequence: at,
-        head,
-    };
+    let unreadable =
+        |source| AppendError::Read { session: parent.clone(), source: Box::new(source) };
+    let head = reader.head(parent).map_err(unreadable)?.map_or(0, |head| head.sequence);
+    let no_point = || AppendError::NoForkPoint { parent: parent.clone(), sequence: at, head };
     if at == 0 || at > head {
         return Err(no_point());
     }
-    reader
-        .chain_at(parent, at)
-        .map_err(unreadable)?
-        .ok_or_else(no_point)
+    reader.chain_at(parent, at).map_err(unreadable)?.ok_or_else(no_point)
 }
 
 /// The receipt of a fork that was there already.

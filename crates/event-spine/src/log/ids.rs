@@ -33,9 +33,7 @@ impl Hasher for Hashed {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes
-            .iter()
-            .fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
+        self.0 = bytes.iter().fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
     }
 
     fn write_u64(&mut self, hash: u64) {
@@ -67,24 +65,12 @@ impl IdIndex {
     pub(crate) fn candidates(&self, hash: u64) -> Vec<u64> {
         let mut found: Vec<u64> = self.recent.get(&hash).copied().into_iter().collect();
         found.extend(
-            self.others
-                .iter()
-                .filter(|(other, _)| *other == hash)
-                .map(|(_, sequence)| *sequence),
+            self.others.iter().filter(|(other, _)| *other == hash).map(|(_, sequence)| *sequence),
         );
         let at = self.lower_bound(hash);
-        let equal = self
-            .hashes
-            .iter()
-            .skip(at)
-            .take_while(|&&other| other == hash)
-            .count();
+        let equal = self.hashes.iter().skip(at).take_while(|&&other| other == hash).count();
         found.extend(
-            self.sequences
-                .iter()
-                .skip(at)
-                .take(equal)
-                .map(|&sequence| u64::from(sequence)),
+            self.sequences.iter().skip(at).take(equal).map(|&sequence| u64::from(sequence)),
         );
         found
     }
@@ -118,9 +104,7 @@ impl IdIndex {
         let (mut read, mut write) = (old, old + new);
         while let Some(&(hash, sequence)) = merged.last() {
             write -= 1;
-            let behind = read
-                .checked_sub(1)
-                .and_then(|at| self.hashes.get(at).copied());
+            let behind = read.checked_sub(1).and_then(|at| self.hashes.get(at).copied());
             let (from_hash, from_sequence) = match behind {
                 Some(last) if last > hash => {
                     read -= 1;
@@ -152,10 +136,7 @@ impl IdIndex {
                 u128::from(hash.saturating_sub(low_hash)) * span / u128::from(high_hash - low_hash);
             let middle = (low + usize::try_from(share).unwrap_or(0)).clamp(low, high - 1);
             // Probe a little to both sides so that the interval shrinks from both ends.
-            for probe in [
-                middle.saturating_sub(8).max(low),
-                (middle + 8).min(high - 1),
-            ] {
+            for probe in [middle.saturating_sub(8).max(low), (middle + 8).min(high - 1)] {
                 match self.hashes.get(probe) {
                     Some(&at) if at < hash && probe >= low => (low, low_hash) = (probe + 1, at),
                     Some(&at) if at >= hash && probe < high => (high, high_hash) = (probe, at),
@@ -211,10 +192,7 @@ mod tests {
             index.insert(id_hash(&format!("evt_{sequence}")), sequence);
         }
         for sequence in (1..=100_000_u64).step_by(97) {
-            assert_eq!(
-                index.candidates(id_hash(&format!("evt_{sequence}"))),
-                [sequence]
-            );
+            assert_eq!(index.candidates(id_hash(&format!("evt_{sequence}"))), [sequence]);
         }
         assert!(index.candidates(id_hash("evt_0")).is_empty());
     }

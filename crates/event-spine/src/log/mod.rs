@@ -116,6 +116,13 @@ struct SessionWriter {
     parent: Option<ForkPoint>,
 }
 
+impl SessionWriter {
+    /// Goes back to a session without events, when its first batch was not taken.
+    fn forget(&mut self, session: &SessionId) {
+        *self = Self { head: Head::genesis(session), ids: ids::IdIndex::default(), parent: None };
+    }
+}
+
 /// So many sessions keep their writer state; beyond, those that are idle are dropped and read again when needed.
 const KEPT_WRITERS: usize = 1024;
 
@@ -130,16 +137,13 @@ impl EventLog {
             disk: Arc::clone(&options.disk),
         };
         let (store, recovery, mask_key) = Journal::open(dir, &journal, &*options.entropy)?;
-        let blobs = Blobs::local(&dir.join("blobs")).map_err(|e| OpenError::Blobs {
-            detail: e.to_string(),
-        })?;
+        let blobs = Blobs::local(&dir.join("blobs"))
+            .map_err(|e| OpenError::Blobs { detail: e.to_string() })?;
         let masker = Masker::with_rules(mask_key, Arc::clone(&options.rules));
         let mut inner = Inner::over(Arc::new(store), blobs, masker, options);
         inner.recovery = recovery;
         inner.index = Some(dir.join("index"));
-        Ok(Self {
-            inner: Arc::new(inner),
-        })
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// A log in memory, for tests and for tools that need no disk.
@@ -158,9 +162,7 @@ impl EventLog {
     /// A log over any store that keeps the laws of [`Store`].
     #[must_use]
     pub fn over(store: Arc<dyn Store>, blobs: Blobs, masker: Masker, options: LogOptions) -> Self {
-        Self {
-            inner: Arc::new(Inner::over(store, blobs, masker, options)),
-        }
+        Self { inner: Arc::new(Inner::over(store, blobs, masker, options)) }
     }
 
     /// What opening had to repair.
@@ -194,10 +196,7 @@ impl EventLog {
     /// A reader that sees every acknowledged event.
     #[must_use]
     pub fn reader(&self) -> LogReader {
-        LogReader::new(
-            Arc::clone(&self.inner.store).as_read(),
-            self.inner.blobs.clone(),
-        )
+        LogReader::new(Arc::clone(&self.inner.store).as_read(), self.inner.blobs.clone())
     }
 }
 
@@ -234,14 +233,8 @@ impl Inner {
 
     fn load_writer(&self, session: &SessionId) -> Result<SessionWriter, crate::error::ReadError> {
         let reader = LogReader::new(Arc::clone(&self.store).as_read(), self.blobs.clone());
-        let head = reader
-            .head(session)?
-            .unwrap_or_else(|| Head::genesis(session));
-        Ok(SessionWriter {
-            head,
-            ids: ids::IdIndex::load(&reader, session)?,
-            parent: None,
-        })
+        let head = reader.head(session)?.unwrap_or_else(|| Head::genesis(session));
+        Ok(SessionWriter { head, ids: ids::IdIndex::load(&reader, session)?, parent: None })
     }
 
     /// Drops writers that nobody uses and whose every batch the store already shows.
@@ -251,12 +244,7 @@ impl Inner {
                 return true;
             }
             let head = writer.lock().unwrap_or_else(PoisonError::into_inner).head;
-            let stored = self
-                .store
-                .summary(session)
-                .ok()
-                .flatten()
-                .map(|summary| summary.head);
+            let stored = self.store.summary(session).ok().flatten().map(|summary| summary.head);
             stored != Some(head)
         });
     }

@@ -44,9 +44,8 @@ impl LogReader {
     /// There is no log, it is of a newer format, or a file cannot be read.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         let store = JournalReader::open(dir)?;
-        let blobs = Blobs::local(&dir.join("blobs")).map_err(|e| OpenError::Blobs {
-            detail: e.to_string(),
-        })?;
+        let blobs = Blobs::local(&dir.join("blobs"))
+            .map_err(|e| OpenError::Blobs { detail: e.to_string() })?;
         Ok(Self::new(Arc::new(store), blobs))
     }
 
@@ -109,9 +108,7 @@ impl LogReader {
         let summary = self
             .store
             .summary(session)?
-            .ok_or_else(|| ReadError::NoSession {
-                session: session.clone(),
-            })?;
+            .ok_or_else(|| ReadError::NoSession { session: session.clone() })?;
         let from = match range.start_bound() {
             Bound::Included(&from) => from,
             Bound::Excluded(&from) => from.saturating_add(1),
@@ -154,21 +151,14 @@ impl LogReader {
             let own_from = parent.as_ref().map_or(1, |point| point.sequence + 1);
             let stretch_from = own_from.max(from);
             if stretch_from <= upper {
-                stretches.push(Stretch {
-                    session: session.clone(),
-                    from: stretch_from,
-                    to: upper,
-                });
+                stretches.push(Stretch { session: session.clone(), from: stretch_from, to: upper });
             }
             let Some(point) = parent else { break };
             if point.sequence < from {
                 break;
             }
             upper = upper.min(point.sequence);
-            parent = self
-                .store
-                .summary(&point.session_id)?
-                .and_then(|summary| summary.parent);
+            parent = self.store.summary(&point.session_id)?.and_then(|summary| summary.parent);
             session = point.session_id;
         }
         stretches.reverse();
@@ -233,10 +223,7 @@ impl Events {
             let Some(stretch) = self.stretches.pop() else {
                 return Ok(None);
             };
-            self.pieces = Some(
-                self.store
-                    .read(&stretch.session, stretch.from, stretch.to)?,
-            );
+            self.pieces = Some(self.store.read(&stretch.session, stretch.from, stretch.to)?);
         }
     }
 

@@ -72,16 +72,9 @@ fn salvage_session(
     summary: &SessionSummary,
 ) -> Result<Salvaged, SalvageError> {
     let session = &summary.session_id;
-    let own_from = summary
-        .parent
-        .as_ref()
-        .map_or(1, |parent| parent.sequence + 1);
-    let mut result = Salvaged {
-        session_id: session.clone(),
-        events: 0,
-        behind_gap: 0,
-        first_lost: None,
-    };
+    let own_from = summary.parent.as_ref().map_or(1, |parent| parent.sequence + 1);
+    let mut result =
+        Salvaged { session_id: session.clone(), events: 0, behind_gap: 0, first_lost: None };
     let mut previous = match &summary.parent {
         None => ChainHash::genesis(session),
         Some(parent) => match reader.chain_at(&parent.session_id, parent.sequence)? {
@@ -100,9 +93,8 @@ fn salvage_session(
             Entry::Gap(gap) => result.first_lost = result.first_lost.or(Some(gap.from)),
             Entry::Event(event) if result.first_lost.is_none() => {
                 // A batch has one time of recording, and events keep theirs.
-                let other_time = piece
-                    .last()
-                    .is_some_and(|last| last.recorded_at != event.recorded_at);
+                let other_time =
+                    piece.last().is_some_and(|last| last.recorded_at != event.recorded_at);
                 if other_time || piece.len() >= PIECE {
                     previous = store(log, session, previous, parent.take(), &mut piece)?;
                 }
@@ -143,10 +135,7 @@ fn store(
     store
         .submit(batch)
         .wait()
-        .map_err(|source| AppendError::Store {
-            session: session.clone(),
-            source,
-        })?;
+        .map_err(|source| AppendError::Store { session: session.clone(), source })?;
     Ok(chain)
 }
 
@@ -160,13 +149,8 @@ fn keep_aside(
     if rest.is_none() {
         fs::create_dir_all(&folder).map_err(OpenError::io("create", &folder))?;
         // A session id may hold anything; a file name may not.
-        let path = folder.join(format!(
-            "{}.jsonl",
-            crate::id::derived_id("", &[session.as_str()])
-        ));
-        *rest = Some(BufWriter::new(
-            File::create(&path).map_err(OpenError::io("create", &path))?,
-        ));
+        let path = folder.join(format!("{}.jsonl", crate::id::derived_id("", &[session.as_str()])));
+        *rest = Some(BufWriter::new(File::create(&path).map_err(OpenError::io("create", &path))?));
     }
     if let Some(rest) = rest {
         writeln!(rest, "{}", to_json(event, WriteOptions { integrity: true }))

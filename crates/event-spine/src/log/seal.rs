@@ -24,22 +24,12 @@ pub(crate) fn seal(
         .zip(head.sequence + 1..)
         .map(|((draft, &salt), sequence)| {
             let session_id = session_id.clone();
-            RecordedEvent {
-                session_id,
-                sequence,
-                recorded_at,
-                salt,
-                chain: head.chain,
-                draft,
-            }
+            RecordedEvent { session_id, sequence, recorded_at, salt, chain: head.chain, draft }
         })
         .collect();
     let leaves = integrity::leaves(&events);
     for (event, leaf) in events.iter_mut().zip(leaves) {
-        head = Head {
-            sequence: event.sequence,
-            chain: head.chain.next(&leaf),
-        };
+        head = Head { sequence: event.sequence, chain: head.chain.next(&leaf) };
         event.chain = head.chain;
     }
     (events, head)

@@ -48,10 +48,7 @@ pub(crate) struct ChainCheck {
 
 impl ChainCheck {
     pub(crate) fn new(before: Head) -> Self {
-        Self {
-            sequence: before.sequence,
-            chain: before.chain,
-        }
+        Self { sequence: before.sequence, chain: before.chain }
     }
 
     /// Checks the next events; gives how many are right before the first that is not, and what is wrong with it.
@@ -109,14 +106,11 @@ impl LogReader {
         session: &SessionId,
         mut progress: impl FnMut(&RecordedEvent),
     ) -> Result<Verification, ReadError> {
-        let summary = self.summary(session)?.ok_or_else(|| ReadError::NoSession {
-            session: session.clone(),
-        })?;
+        let summary = self
+            .summary(session)?
+            .ok_or_else(|| ReadError::NoSession { session: session.clone() })?;
         // A fork begins with the chain of the session that its oldest events come from.
-        let oldest = self
-            .stretches(&summary, 1, summary.head.sequence)?
-            .into_iter()
-            .next();
+        let oldest = self.stretches(&summary, 1, summary.head.sequence)?.into_iter().next();
         let origin = oldest.map_or_else(|| session.clone(), |stretch| stretch.session);
         let mut check = ChainCheck::new(Head::genesis(&origin));
         let mut verification = Verification {
@@ -138,10 +132,7 @@ impl LogReader {
                     }
                     None
                 }
-                Some(Entry::Gap(gap)) => Some(Fault {
-                    sequence: gap.from,
-                    what: gap.reason,
-                }),
+                Some(Entry::Gap(gap)) => Some(Fault { sequence: gap.from, what: gap.reason }),
                 None if block.is_empty() => break,
                 None => None,
             };
@@ -153,19 +144,10 @@ impl LogReader {
             }
             block.clear();
         }
-        let last = Head {
-            sequence: check.sequence,
-            chain: check.chain,
-        };
+        let last = Head { sequence: check.sequence, chain: check.chain };
         if last != summary.head {
-            let what = format!(
-                "the log says that the newest event is {}",
-                summary.head.sequence
-            );
-            verification.fault = Some(Fault {
-                sequence: last.sequence + 1,
-                what,
-            });
+            let what = format!("the log says that the newest event is {}", summary.head.sequence);
+            verification.fault = Some(Fault { sequence: last.sequence + 1, what });
         }
         Ok(verification)
     }

@@ -31,10 +31,7 @@ pub(crate) struct MemoryStore {
 
 impl MemoryStore {
     pub(crate) fn new() -> Self {
-        Self {
-            sessions: RwLock::default(),
-            changes: watch::Sender::new(0),
-        }
+        Self { sessions: RwLock::default(), changes: watch::Sender::new(0) }
     }
 
     fn with<T>(&self, read: impl FnOnce(&HashMap<SessionId, Session>) -> T) -> T {
@@ -46,10 +43,7 @@ fn summary(session_id: &SessionId, session: &Session) -> Option<SessionSummary> 
     let (first, last) = (session.events.first()?, session.events.last()?);
     Some(SessionSummary {
         session_id: session_id.clone(),
-        head: super::Head {
-            sequence: last.sequence,
-            chain: last.chain,
-        },
+        head: super::Head { sequence: last.sequence, chain: last.chain },
         first_recorded_at: first.recorded_at,
         last_recorded_at: last.recorded_at,
         bytes: session.bytes,
@@ -60,19 +54,12 @@ fn summary(session_id: &SessionId, session: &Session) -> Option<SessionSummary> 
 
 impl ReadStore for MemoryStore {
     fn summary(&self, session: &SessionId) -> Result<Option<SessionSummary>, ReadError> {
-        Ok(self.with(|sessions| {
-            sessions
-                .get(session)
-                .and_then(|found| summary(session, found))
-        }))
+        Ok(self.with(|sessions| sessions.get(session).and_then(|found| summary(session, found))))
     }
 
     fn sessions(&self) -> Result<Vec<SessionSummary>, ReadError> {
         let mut all: Vec<_> = self.with(|sessions| {
-            sessions
-                .iter()
-                .filter_map(|(id, session)| summary(id, session))
-                .collect()
+            sessions.iter().filter_map(|(id, session)| summary(id, session)).collect()
         });
         all.sort_by_key(|summary| summary.activity);
         Ok(all)
@@ -80,23 +67,13 @@ impl ReadStore for MemoryStore {
 
     fn read(&self, session: &SessionId, from: u64, to: u64) -> Result<Pieces, ReadError> {
         let events: Vec<RecordedEvent> = self.with(|sessions| {
-            let own = sessions
-                .get(session)
-                .map(|found| found.events.as_slice())
-                .unwrap_or_default();
-            own.iter()
-                .filter(|event| (from..=to).contains(&event.sequence))
-                .cloned()
-                .collect()
+            let own =
+                sessions.get(session).map(|found| found.events.as_slice()).unwrap_or_default();
+            own.iter().filter(|event| (from..=to).contains(&event.sequence)).cloned().collect()
         });
         let missing = from <= to && events.is_empty();
-        let gap = missing.then(|| {
-            Ok(vec![Entry::Gap(Gap {
-                from,
-                to,
-                reason: "never stored".into(),
-            })])
-        });
+        let gap =
+            missing.then(|| Ok(vec![Entry::Gap(Gap { from, to, reason: "never stored".into() })]));
         let mut events = events.into_iter();
         let pieces = std::iter::from_fn(move || {
             let piece: Vec<_> = events.by_ref().take(PIECE).map(Entry::Event).collect();
@@ -107,10 +84,8 @@ impl ReadStore for MemoryStore {
 
     fn event_ids(&self, session: &SessionId) -> Result<Vec<(u64, u64)>, ReadError> {
         Ok(self.with(|sessions| {
-            let own = sessions
-                .get(session)
-                .map(|found| found.events.as_slice())
-                .unwrap_or_default();
+            let own =
+                sessions.get(session).map(|found| found.events.as_slice()).unwrap_or_default();
             own.iter()
                 .map(|event| (id_hash(event.draft.event_id.as_str()), event.sequence))
                 .collect()
@@ -130,10 +105,7 @@ impl Store for MemoryStore {
     fn submit(&self, batch: SealedBatch) -> Ticket {
         let (sender, ticket) = Ticket::new();
         {
-            let mut sessions = self
-                .sessions
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut sessions = self.sessions.write().unwrap_or_else(PoisonError::into_inner);
             let activity = *self.changes.borrow() + 1; // the tick below makes it so
             let session = sessions.entry(batch.session_id).or_insert_with(|| Session {
                 events: Vec::new(),

@@ -32,10 +32,7 @@ impl Head {
     /// The head of a session before its first event.
     #[must_use]
     pub fn genesis(session_id: &SessionId) -> Self {
-        Self {
-            sequence: 0,
-            chain: ChainHash::genesis(session_id),
-        }
+        Self { sequence: 0, chain: ChainHash::genesis(session_id) }
     }
 }
 
@@ -92,16 +89,10 @@ impl SealedBatch {
     /// The head of the session after this batch.
     #[must_use]
     pub fn head(&self) -> Head {
-        self.events.last().map_or(
-            Head {
-                sequence: 0,
-                chain: self.previous,
-            },
-            |event| Head {
-                sequence: event.sequence,
-                chain: event.chain,
-            },
-        )
+        self.events.last().map_or(Head { sequence: 0, chain: self.previous }, |event| Head {
+            sequence: event.sequence,
+            chain: event.chain,
+        })
     }
 }
 

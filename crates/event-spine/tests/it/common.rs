@@ -15,10 +15,7 @@ pub(crate) fn options() -> LogOptions {
 
 pub(crate) fn options_with_seed(seed: u64) -> LogOptions {
     let start = RecordedAt(1_780_000_000_000_000);
-    LogOptions::new(
-        Arc::new(SteppingClock::new(start, 1000)),
-        Arc::new(SeededEntropy::new(seed)),
-    )
+    LogOptions::new(Arc::new(SteppingClock::new(start, 1000)), Arc::new(SeededEntropy::new(seed)))
 }
 
 pub(crate) fn session(name: &str) -> SessionId {
@@ -27,14 +24,7 @@ pub(crate) fn session(name: &str) -> SessionId {
 
 fn draft<P: EventPayload>(id: &str, payload: &P) -> EventDraft {
     let mut scope = Scope::default();
-    for name in [
-        "threadId",
-        "turnId",
-        "stepId",
-        "toolCallId",
-        "messageId",
-        "partId",
-    ] {
+    for name in ["threadId", "turnId", "stepId", "toolCallId", "messageId", "partId"] {
         scope.set(name, &format!("{name}-1")).unwrap();
     }
     let at = Timestamp::verbatim("2026-06-09T10:00:00.000Z");
@@ -56,21 +46,12 @@ pub(crate) fn tool_started(id: &str) -> EventDraft {
 
 /// A buffered fact.
 pub(crate) fn delta(id: &str, text: &str) -> EventDraft {
-    draft(
-        id,
-        &ModelDelta {
-            delta: text.to_owned(),
-            role: None,
-        },
-    )
+    draft(id, &ModelDelta { delta: text.to_owned(), role: None })
 }
 
 /// Every event of a session as (sequence, event id).
 pub(crate) fn history(log: &EventLog, session: &SessionId) -> Vec<(u64, String)> {
-    let mut events = log
-        .reader()
-        .read(session, .., event_spine::ReadMode::Strict)
-        .unwrap();
+    let mut events = log.reader().read(session, .., event_spine::ReadMode::Strict).unwrap();
     let mut all = Vec::new();
     while let Some(event) = events.next_event().unwrap() {
         all.push((event.sequence, event.draft.event_id.to_string()));

@@ -16,22 +16,14 @@ const DIR: &str = "SPINE_CRASH_DIR";
 const MODE: &str = "SPINE_CRASH_MODE";
 const RUNS: &str = "SPINE_CRASH_RUNS";
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "how the test talks to the process that it kills"
-)]
+#[allow(clippy::disallowed_methods, reason = "how the test talks to the process that it kills")]
 fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
 fn spawn(dir: &Path, mode: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "crash::the_process_that_is_killed",
-            "--nocapture",
-            "--ignored",
-        ])
+        .args(["--exact", "crash::the_process_that_is_killed", "--nocapture", "--ignored"])
         .env(DIR, dir)
         .env(MODE, mode)
         .stdout(Stdio::piped())
@@ -113,9 +105,7 @@ fn kill_a_writer(dir: &Path, mode: &str, after: Duration) -> Vec<(String, u64, S
 // verifies: H01 H04
 #[test]
 fn nothing_acknowledged_is_lost_by_a_kill() {
-    let runs: u64 = setting(RUNS)
-        .and_then(|runs| runs.parse().ok())
-        .unwrap_or(20);
+    let runs: u64 = setting(RUNS).and_then(|runs| runs.parse().ok()).unwrap_or(20);
     let seed = u64::from(std::process::id());
     let entropy = SeededEntropy::new(seed);
     let random = |below: u64| {
@@ -156,19 +146,12 @@ fn nothing_acknowledged_is_lost_by_a_kill() {
                     "acknowledged and lost: run {run}, seed {seed}, {s} {n}"
                 );
             }
-            assert!(
-                log.reader().verify(&session(s)).unwrap().intact(),
-                "run {run}, seed {seed}"
-            );
+            assert!(log.reader().verify(&session(s)).unwrap().intact(), "run {run}, seed {seed}");
             heads.push((s.clone(), log.reader().head(&session(s)).unwrap()));
         }
         drop(log);
         let log = EventLog::open(dir.path(), options_with_seed(run)).unwrap();
-        assert_eq!(
-            log.recovery(),
-            &Recovery::default(),
-            "the second recovery changes nothing"
-        );
+        assert_eq!(log.recovery(), &Recovery::default(), "the second recovery changes nothing");
         for (s, head) in heads {
             assert_eq!(log.reader().head(&session(&s)).unwrap(), head);
         }

@@ -9,25 +9,16 @@ fn closed_log() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let log = EventLog::open(dir.path(), options()).unwrap();
     for n in 1..=10 {
-        log.append(
-            &session("s"),
-            Expected::Any,
-            vec![tool_started(&format!("e{n}"))],
-        )
-        .unwrap();
+        log.append(&session("s"), Expected::Any, vec![tool_started(&format!("e{n}"))]).unwrap();
     }
-    log.append(&session("healthy"), Expected::Any, vec![tool_started("h1")])
-        .unwrap();
+    log.append(&session("healthy"), Expected::Any, vec![tool_started("h1")]).unwrap();
     dir
 }
 
 /// Where the frame that holds `id` begins to hold it.
 fn place_of(dir: &std::path::Path, id: &str) -> usize {
     let bytes = std::fs::read(segment(dir)).unwrap();
-    bytes
-        .windows(id.len())
-        .position(|window| window == id.as_bytes())
-        .unwrap()
+    bytes.windows(id.len()).position(|window| window == id.as_bytes()).unwrap()
 }
 
 fn flip(dir: &std::path::Path, bit: usize) {
@@ -80,13 +71,8 @@ fn one_bad_record_costs_that_record_only() {
     // The writer keeps what is behind the damage and goes on behind it.
     let log = EventLog::open(dir.path(), options()).unwrap();
     assert_eq!(log.recovery().notes.len(), 1);
-    let receipt = log
-        .append(
-            &session("s"),
-            Expected::Exact(10),
-            vec![tool_started("e11")],
-        )
-        .unwrap();
+    let receipt =
+        log.append(&session("s"), Expected::Exact(10), vec![tool_started("e11")]).unwrap();
     assert_eq!(receipt.sequences, [11]);
 }
 
@@ -95,12 +81,7 @@ fn one_bad_record_costs_that_record_only() {
 fn every_flipped_bit_of_the_journal_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let log = EventLog::open(dir.path(), options()).unwrap();
-    log.append(
-        &session("s"),
-        Expected::Any,
-        vec![tool_started("e1"), tool_started("e2")],
-    )
-    .unwrap();
+    log.append(&session("s"), Expected::Any, vec![tool_started("e1"), tool_started("e2")]).unwrap();
     drop(log);
     let bits = std::fs::metadata(segment(dir.path())).unwrap().len() as usize * 8;
     assert!(bits > 4000);
@@ -112,13 +93,7 @@ fn every_flipped_bit_of_the_journal_is_found() {
         assert_eq!(findings[0].file, "journal/0000000001.seg");
         flip(dir.path(), bit);
     }
-    assert!(
-        LogReader::open(dir.path())
-            .unwrap()
-            .verify_storage()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(LogReader::open(dir.path()).unwrap().verify_storage().unwrap().is_empty());
 }
 
 /// Who rewrites a frame with a fitting checksum still cannot hide it from the chain.
@@ -128,10 +103,7 @@ fn history_that_was_changed_with_care_does_not_verify() {
     let path = segment(dir.path());
     let mut bytes = std::fs::read(&path).unwrap();
     let at = place_of(dir.path(), "e4");
-    let frame = bytes[..at]
-        .windows(4)
-        .rposition(|window| window == b"SPNF")
-        .unwrap();
+    let frame = bytes[..at].windows(4).rposition(|window| window == b"SPNF").unwrap();
     let length = u32::from_le_bytes(bytes[frame + 4..frame + 8].try_into().unwrap()) as usize;
     let payload = bytes[frame..frame + 17 + length]
         .windows(10)
@@ -143,19 +115,8 @@ fn history_that_was_changed_with_care_does_not_verify() {
     bytes[frame + 8..frame + 12].copy_from_slice(&crc.to_le_bytes());
     std::fs::write(&path, bytes).unwrap();
     let reader = LogReader::open(dir.path()).unwrap();
-    assert!(
-        reader.verify_storage().unwrap().is_empty(),
-        "the frame is whole"
-    );
-    assert_eq!(
-        reader
-            .verify(&session("s"))
-            .unwrap()
-            .fault
-            .unwrap()
-            .sequence,
-        4
-    );
+    assert!(reader.verify_storage().unwrap().is_empty(), "the frame is whole");
+    assert_eq!(reader.verify(&session("s")).unwrap().fault.unwrap().sequence, 4);
 }
 
 /// What can be read of a damaged log goes into a new one, and the old one stays as it is.
@@ -168,34 +129,19 @@ fn salvage_copies_the_readable_prefix_and_keeps_the_rest_beside_it() {
     let into = tempfile::tempdir().unwrap();
     let target = into.path().join("new");
     let salvaged = event_spine::salvage(dir.path(), &target, options()).unwrap();
-    let of = |id: &str| {
-        salvaged
-            .iter()
-            .find(|s| s.session_id.as_str() == id)
-            .unwrap()
-    };
-    assert_eq!(
-        (of("s").events, of("s").behind_gap, of("s").first_lost),
-        (3, 6, Some(4))
-    );
+    let of = |id: &str| salvaged.iter().find(|s| s.session_id.as_str() == id).unwrap();
+    assert_eq!((of("s").events, of("s").behind_gap, of("s").first_lost), (3, 6, Some(4)));
     assert_eq!((of("healthy").events, of("healthy").first_lost), (1, None));
     assert_eq!(contents(dir.path()), before);
-    let (old, new) = (
-        LogReader::open(dir.path()).unwrap(),
-        LogReader::open(&target).unwrap(),
-    );
+    let (old, new) = (LogReader::open(dir.path()).unwrap(), LogReader::open(&target).unwrap());
     for id in ["s", "healthy"] {
         let verification = new.verify(&session(id)).unwrap();
         assert!(verification.intact());
-        let chain = old
-            .chain_at(&session(id), verification.head.sequence)
-            .unwrap();
+        let chain = old.chain_at(&session(id), verification.head.sequence).unwrap();
         assert_eq!(chain, Some(verification.head.chain));
     }
     let aside = contents(&target.join("behind-gap"));
-    let lines: Vec<_> = aside
-        .values()
-        .flat_map(|bytes| std::str::from_utf8(bytes).unwrap().lines())
-        .collect();
+    let lines: Vec<_> =
+        aside.values().flat_map(|bytes| std::str::from_utf8(bytes).unwrap().lines()).collect();
     assert_eq!(lines.len(), 6);
 }

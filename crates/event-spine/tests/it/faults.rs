@@ -28,10 +28,7 @@ struct FaultyFile {
 impl Disk for FaultyDisk {
     fn open(&self, path: &Path, create: bool) -> io::Result<Box<dyn DiskFile>> {
         let file = RealDisk.open(path, create)?;
-        Ok(Box::new(FaultyFile {
-            file,
-            faults: Arc::clone(&self.0),
-        }))
+        Ok(Box::new(FaultyFile { file, faults: Arc::clone(&self.0) }))
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
@@ -48,11 +45,7 @@ impl DiskFile for FaultyFile {
         let part = bytes.len().min(room as usize);
         self.faults.room.fetch_sub(part as i64, Ordering::SeqCst);
         self.file.write_at(&bytes[..part], offset)?;
-        if part == bytes.len() {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::StorageFull.into())
-        }
+        if part == bytes.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
@@ -115,10 +108,7 @@ impl DiskFile for NoTrimFile {
 /// Appends until the fault strikes, then checks the error, that nothing more is taken, and what the next open finds.
 fn check(break_it: impl Fn(&Faults), action: &str) {
     let dir = tempfile::tempdir().unwrap();
-    let faults = Arc::new(Faults {
-        room: AtomicI64::new(-1),
-        sync_fails: AtomicBool::new(false),
-    });
+    let faults = Arc::new(Faults { room: AtomicI64::new(-1), sync_fails: AtomicBool::new(false) });
     let mut faulty = options();
     faulty.disk = Arc::new(FaultyDisk(Arc::clone(&faults)));
     let log = EventLog::open(dir.path(), faulty).unwrap();
@@ -134,37 +124,22 @@ fn check(break_it: impl Fn(&Faults), action: &str) {
             Err(error) => break error,
         }
     };
-    let AppendError::Store {
-        source: StoreFault::Io { action: tried, .. },
-        ..
-    } = &error
-    else {
+    let AppendError::Store { source: StoreFault::Io { action: tried, .. }, .. } = &error else {
         panic!("{error:?}")
     };
     assert_eq!(*tried, action);
     let later = append("later");
     assert!(
-        matches!(
-            later,
-            Err(AppendError::Store {
-                source: StoreFault::Poisoned,
-                ..
-            })
-        ),
+        matches!(later, Err(AppendError::Store { source: StoreFault::Poisoned, .. })),
         "{later:?}"
     );
     drop(log);
     let log = EventLog::open(dir.path(), options()).unwrap();
     let found = history(&log, &session("s"));
-    assert!(
-        found.len() >= acknowledged,
-        "every acknowledged event is there"
-    );
+    assert!(found.len() >= acknowledged, "every acknowledged event is there");
     assert!(log.reader().verify(&session("s")).unwrap().intact());
     let next = found.len() as u64 + 1;
-    let receipt = log
-        .append(&session("s"), Expected::Any, vec![tool_started("after")])
-        .unwrap();
+    let receipt = log.append(&session("s"), Expected::Any, vec![tool_started("after")]).unwrap();
     assert_eq!(receipt.sequences, [next]);
 }
 
@@ -177,8 +152,5 @@ fn a_full_disk_is_a_typed_error_and_the_log_opens_again() {
 
 #[test]
 fn a_failing_sync_is_a_typed_error_and_the_log_opens_again() {
-    check(
-        |faults| faults.sync_fails.store(true, Ordering::SeqCst),
-        "sync",
-    );
+    check(|faults| faults.sync_fails.store(true, Ordering::SeqCst), "sync");
 }

@@ -15,23 +15,17 @@ fn write_all(log: &EventLog) {
         } else {
             delta(&format!("e{n}"), "text")
         };
-        log.append(&session("s"), Expected::Exact(n), vec![draft])
-            .unwrap();
+        log.append(&session("s"), Expected::Exact(n), vec![draft]).unwrap();
     }
 }
 
 fn follow_all(reader: &LogReader, after: u64) -> Vec<u64> {
-    let cursor = Cursor {
-        sequence: after,
-        chain: None,
-    };
+    let cursor = Cursor { sequence: after, chain: None };
     let mut follow = reader.follow(&session("s"), cursor).unwrap();
     let mut seen = Vec::new();
     while seen.last() != Some(&EVENTS) {
-        let event = follow
-            .next_timeout(Duration::from_secs(20))
-            .unwrap()
-            .expect("the next event comes");
+        let event =
+            follow.next_timeout(Duration::from_secs(20)).unwrap().expect("the next event comes");
         seen.push(event.sequence);
     }
     seen
@@ -48,11 +42,7 @@ fn followers_that_join_at_any_time_see_every_event_once() {
             followers.push(scope.spawn(move || {
                 std::thread::sleep(Duration::from_millis(at * 7));
                 let after = at * 3;
-                let reader = if at % 2 == 0 {
-                    reader
-                } else {
-                    LogReader::open(path).unwrap()
-                };
+                let reader = if at % 2 == 0 { reader } else { LogReader::open(path).unwrap() };
                 (after, follow_all(&reader, after))
             }));
         }
@@ -67,20 +57,13 @@ fn followers_that_join_at_any_time_see_every_event_once() {
 #[test]
 fn async_followers_see_the_same() {
     let log = EventLog::in_memory(options());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let mut follow = log.reader().follow(&session("s"), Cursor::START).unwrap();
         for n in 0..20 {
-            log.append_async(
-                &session("s"),
-                Expected::Any,
-                vec![delta(&format!("e{n}"), "x")],
-            )
-            .await
-            .unwrap();
+            log.append_async(&session("s"), Expected::Any, vec![delta(&format!("e{n}"), "x")])
+                .await
+                .unwrap();
             assert_eq!(follow.next_event().await.unwrap().sequence, n + 1);
         }
     });
@@ -99,13 +82,9 @@ fn a_cursor_of_another_history_is_sent_back_to_the_last_barrier() {
     log.append(&session("s"), Expected::Empty, drafts).unwrap();
     let reader = log.reader();
     let other = event_spine::ChainHash([7; 32]);
-    let diverged = |sequence, chain| match reader.follow(
-        &session("s"),
-        Cursor {
-            sequence,
-            chain: Some(chain),
-        },
-    ) {
+    let diverged = |sequence, chain| match reader
+        .follow(&session("s"), Cursor { sequence, chain: Some(chain) })
+    {
         Err(ReadError::Diverged { last_barrier, .. }) => Some(last_barrier.sequence),
         Err(error) => panic!("{error}"),
         Ok(_) => None,
@@ -113,11 +92,7 @@ fn a_cursor_of_another_history_is_sent_back_to_the_last_barrier() {
     let own = reader.chain_at(&session("s"), 5).unwrap().unwrap();
     assert_eq!(diverged(5, own), None);
     assert_eq!(diverged(5, other), Some(3));
-    assert_eq!(
-        diverged(9, other),
-        Some(3),
-        "a sequence that the log does not have (any more)"
-    );
+    assert_eq!(diverged(9, other), Some(3), "a sequence that the log does not have (any more)");
     assert_eq!(diverged(3, other), Some(1));
     assert_eq!(diverged(1, other), Some(0));
 }

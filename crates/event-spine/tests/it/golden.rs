@@ -40,23 +40,10 @@ fn write_the_folder_of_this_version() {
     let log = EventLog::open(&dir.join("data"), small).unwrap();
     for line in lines() {
         let wire = WireEvent::parse(&line).unwrap();
-        log.append(&wire.session_id, Expected::Any, vec![wire.draft])
-            .unwrap();
+        log.append(&wire.session_id, Expected::Any, vec![wire.draft]).unwrap();
     }
-    log.fork(
-        &session("sess_1"),
-        25,
-        &session("sess_2"),
-        &"rt_1".parse().unwrap(),
-        None,
-    )
-    .unwrap();
-    log.append(
-        &session("sess_2"),
-        Expected::Exact(26),
-        vec![tool_started("evt_fork")],
-    )
-    .unwrap();
+    log.fork(&session("sess_1"), 25, &session("sess_2"), &"rt_1".parse().unwrap(), None).unwrap();
+    log.append(&session("sess_2"), Expected::Exact(26), vec![tool_started("evt_fork")]).unwrap();
     drop(log);
     std::fs::write(
         dir.join("events.jsonl"),
@@ -69,9 +56,7 @@ fn write_the_folder_of_this_version() {
 fn exported(reader: &LogReader) -> String {
     let mut out = String::new();
     for summary in reader.sessions().unwrap() {
-        let mut events = reader
-            .read(&summary.session_id, .., ReadMode::Strict)
-            .unwrap();
+        let mut events = reader.read(&summary.session_id, .., ReadMode::Strict).unwrap();
         while let Some(event) = events.next_event().unwrap() {
             out.push_str(&to_json(&event, WriteOptions { integrity: true }));
             out.push('\n');
@@ -84,10 +69,8 @@ fn exported(reader: &LogReader) -> String {
 #[test]
 fn folders_of_every_version_open_read_and_verify() {
     let mut versions = 0;
-    for version in std::fs::read_dir(stored())
-        .unwrap()
-        .flatten()
-        .filter(|entry| entry.path().is_dir())
+    for version in
+        std::fs::read_dir(stored()).unwrap().flatten().filter(|entry| entry.path().is_dir())
     {
         versions += 1;
         let data = version.path().join("data");

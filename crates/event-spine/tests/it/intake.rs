@@ -43,9 +43,7 @@ fn canary(prefix: &str) -> String {
 
 fn assert_nowhere(dir: &Path, secret: &str) {
     for (path, bytes) in contents(dir) {
-        let found = bytes
-            .windows(secret.len())
-            .any(|window| window == secret.as_bytes());
+        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!found, "{secret} is in {}", path.display());
     }
 }
@@ -77,14 +75,8 @@ fn no_secret_reaches_the_disk_inline_or_in_a_blob() {
     assert_eq!((receipt.masked, receipt.spilled), (6, 1));
     let events = stored(&log, &session("sess_1"));
     let kept = events[0].1["output"].as_str().unwrap();
-    assert!(
-        kept.contains("9b9ea2c4f1e1d9a4a53a4c3b9a7f6e5d4c3b2a10"),
-        "{kept}"
-    );
-    assert!(
-        kept.contains("550e8400-e29b-41d4-a716-446655440000"),
-        "{kept}"
-    );
+    assert!(kept.contains("9b9ea2c4f1e1d9a4a53a4c3b9a7f6e5d4c3b2a10"), "{kept}");
+    assert!(kept.contains("550e8400-e29b-41d4-a716-446655440000"), "{kept}");
     drop(log);
     for secret in [&token, &key, "AKIAQWERTYUIOPASDFGH"] {
         assert_nowhere(dir.path(), secret);
@@ -108,11 +100,8 @@ fn what_was_masked_is_a_fact_behind_the_event_and_the_receipt_counts_it() {
     assert_eq!(receipt.sequences, [1, 2, 5]);
     assert_eq!((receipt.masked, receipt.appended), (3, 3));
     let events = stored(&log, &session("sess_1"));
-    let facts: Vec<_> = events
-        .iter()
-        .filter(|(name, _)| name == "output.redacted")
-        .map(|(_, fact)| fact)
-        .collect();
+    let facts: Vec<_> =
+        events.iter().filter(|(name, _)| name == "output.redacted").map(|(_, fact)| fact).collect();
     assert_eq!(
         facts,
         [
@@ -130,31 +119,18 @@ fn a_key_that_two_deltas_share_is_caught_and_its_stub_is_harmless() {
     for split in 1..token.len() {
         let dir = tempfile::tempdir().unwrap();
         let mut drafts = Vec::new();
-        for (n, piece) in [
-            &format!("use {}", &token[..split]),
-            &format!("{} now", &token[split..]),
-        ]
-        .iter()
-        .enumerate()
+        for (n, piece) in [&format!("use {}", &token[..split]), &format!("{} now", &token[split..])]
+            .iter()
+            .enumerate()
         {
-            drafts.push(draft(
-                &format!("evt_{n}"),
-                "model.delta",
-                &json!({ "delta": piece }),
-            ));
+            drafts.push(draft(&format!("evt_{n}"), "model.delta", &json!({ "delta": piece })));
         }
         let log = EventLog::open(dir.path(), options()).unwrap();
         append(&log, &drafts[..1]).unwrap();
         append(&log, &drafts[1..]).unwrap();
         let deltas = stored(&log, &session("sess_1"));
-        let text: String = deltas
-            .iter()
-            .filter_map(|(_, p)| p["delta"].as_str())
-            .collect();
-        assert!(
-            text.starts_with("use ") && text.ends_with("] now"),
-            "{split}: {text}"
-        );
+        let text: String = deltas.iter().filter_map(|(_, p)| p["delta"].as_str()).collect();
+        assert!(text.starts_with("use ") && text.ends_with("] now"), "{split}: {text}");
         assert!(!text.contains(&token[..14]), "{split}: {text}");
         drop(log);
         assert_nowhere(dir.path(), &token[14..22]);
@@ -167,27 +143,15 @@ fn events_that_were_masked_or_spilled_are_known_again() {
     let dir = tempfile::tempdir().unwrap();
     let token = canary("ghp_");
     let drafts = [
-        draft(
-            "evt_1",
-            "tool.result",
-            &json!({ "output": "password=hunter2" }),
-        ),
+        draft("evt_1", "tool.result", &json!({ "output": "password=hunter2" })),
         draft(
             "evt_2",
             "tool.result",
             &json!({ "output": format!("{token}{}", "\n long".repeat(9_000)) }),
         ),
-        draft(
-            "evt_3",
-            "model.delta",
-            &json!({ "delta": format!("the key {}", &token[..10]) }),
-        ),
+        draft("evt_3", "model.delta", &json!({ "delta": format!("the key {}", &token[..10]) })),
         draft("evt_4", "model.delta", &json!({ "delta": &token[10..30] })),
-        draft(
-            "evt_5",
-            "model.delta",
-            &json!({ "delta": format!("{} and more", &token[30..]) }),
-        ),
+        draft("evt_5", "model.delta", &json!({ "delta": format!("{} and more", &token[30..]) })),
         draft("evt_6", "model.delta", &json!({ "delta": " text" })),
     ];
     let log = EventLog::open(dir.path(), options()).unwrap();
@@ -196,12 +160,7 @@ fn events_that_were_masked_or_spilled_are_known_again() {
         let head = log.reader().head(&session("sess_1")).unwrap();
         for one in &drafts {
             let receipt = append(log, std::slice::from_ref(one)).unwrap();
-            assert_eq!(
-                (receipt.appended, receipt.duplicates),
-                (0, 1),
-                "{}",
-                one.event_id
-            );
+            assert_eq!((receipt.appended, receipt.duplicates), (0, 1), "{}", one.event_id);
         }
         assert_eq!(append(log, &drafts).unwrap().sequences, first.sequences);
         assert_eq!(log.reader().head(&session("sess_1")).unwrap(), head);
@@ -211,28 +170,17 @@ fn events_that_were_masked_or_spilled_are_known_again() {
     let log = EventLog::open(dir.path(), options_with_seed(2)).unwrap();
     again(&log);
     for (id, event_type, payload) in [
-        (
-            "evt_1",
-            "tool.result",
-            json!({ "output": "password=hunter3" }),
-        ),
+        ("evt_1", "tool.result", json!({ "output": "password=hunter3" })),
         (
             "evt_2",
             "tool.result",
             json!({ "output": format!("{token}{}", "\n Long".repeat(9_000)) }),
         ),
-        (
-            "evt_4",
-            "model.delta",
-            json!({ "delta": format!("{} ", &token[10..30]) }),
-        ),
+        ("evt_4", "model.delta", json!({ "delta": format!("{} ", &token[10..30]) })),
         ("evt_6", "model.delta", json!({ "delta": "more text" })),
     ] {
         let error = append(&log, &[draft(id, event_type, &payload)]).unwrap_err();
-        assert!(
-            matches!(error, AppendError::Conflict { .. }),
-            "{id}: {error}"
-        );
+        assert!(matches!(error, AppendError::Conflict { .. }), "{id}: {error}");
     }
 }
 
@@ -244,26 +192,15 @@ fn equal_secrets_have_equal_placeholders_across_sessions_and_restarts() {
     for n in 0..3 {
         let log = EventLog::open(dir.path(), options_with_seed(n)).unwrap();
         let s = session(&format!("sess_{n}"));
-        let one = draft(
-            "evt_1",
-            "tool.result",
-            &json!({ "output": "password=hunter2" }),
-        );
+        let one = draft("evt_1", "tool.result", &json!({ "output": "password=hunter2" }));
         log.append(&s, Expected::Empty, vec![one]).unwrap();
         seen.push(stored(&log, &s)[0].1["output"].clone());
     }
     assert!(seen.iter().all(|text| *text == seen[0]), "{seen:?}");
     let dir = tempfile::tempdir().unwrap();
     let other = EventLog::open(dir.path(), options_with_seed(9)).unwrap();
-    append(
-        &other,
-        &[draft(
-            "evt_1",
-            "tool.result",
-            &json!({ "output": "password=hunter2" }),
-        )],
-    )
-    .unwrap();
+    append(&other, &[draft("evt_1", "tool.result", &json!({ "output": "password=hunter2" }))])
+        .unwrap();
     assert_ne!(stored(&other, &session("sess_1"))[0].1["output"], seen[0]);
 }
 
@@ -291,11 +228,7 @@ fn when_masking_fails_the_value_is_withheld_and_batch_and_event_are_kept() {
         &log,
         &[
             draft("evt_1", "tool.result", &json!({ "output": "fine" })),
-            draft(
-                "evt_2",
-                "tool.result",
-                &json!({ "output": "boom", "toolName": "sh" }),
-            ),
+            draft("evt_2", "tool.result", &json!({ "output": "boom", "toolName": "sh" })),
         ],
     )
     .unwrap();
@@ -310,24 +243,16 @@ fn when_masking_fails_the_value_is_withheld_and_batch_and_event_are_kept() {
 fn an_image_is_stored_once_over_ten_compactions_and_three_forks() {
     let dir = tempfile::tempdir().unwrap();
     let log = EventLog::open(dir.path(), options()).unwrap();
-    let image = format!(
-        "data:image/png;base64,{}",
-        "iVBORw0KGgoAAAANSUhEUg".repeat(20_000)
-    );
+    let image = format!("data:image/png;base64,{}", "iVBORw0KGgoAAAANSUhEUg".repeat(20_000));
     for n in 0..10 {
         let payload =
             json!({ "messages": [{ "role": "user", "text": image }], "reason": "compaction" });
-        append(
-            &log,
-            &[draft(&format!("evt_{n}"), "messages.snapshot", &payload)],
-        )
-        .unwrap();
+        append(&log, &[draft(&format!("evt_{n}"), "messages.snapshot", &payload)]).unwrap();
     }
     for n in 0..3 {
         let child = session(&format!("child_{n}"));
         let runtime = draft("x", "turn.completed", &json!({})).runtime_id;
-        log.fork(&session("sess_1"), 10, &child, &runtime, None)
-            .unwrap();
+        log.fork(&session("sess_1"), 10, &child, &runtime, None).unwrap();
         let payload = json!({ "text": image });
         log.append(
             &child,
@@ -341,10 +266,7 @@ fn an_image_is_stored_once_over_ten_compactions_and_three_forks() {
     let id = BlobId::of(image.as_bytes());
     assert_eq!(log.blobs().get(&id).unwrap(), image.as_bytes());
     for (_, payload) in stored(&log, &session("child_0")) {
-        assert!(
-            payload.to_string().len() < 4_096,
-            "the event has head and tail only"
-        );
+        assert!(payload.to_string().len() < 4_096, "the event has head and tail only");
     }
 }
 

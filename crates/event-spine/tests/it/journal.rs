@@ -42,31 +42,23 @@ fn segments_roll_and_are_read_through_their_tables() {
     let log = EventLog::open(dir.path(), small.clone()).unwrap();
     for n in 0..200 {
         for s in &sessions {
-            log.append(s, Expected::Any, vec![tool_started(&format!("{s}-{n}"))])
-                .unwrap();
+            log.append(s, Expected::Any, vec![tool_started(&format!("{s}-{n}"))]).unwrap();
         }
     }
     drop(log);
-    let segments = std::fs::read_dir(dir.path().join("journal"))
-        .unwrap()
-        .count();
+    let segments = std::fs::read_dir(dir.path().join("journal")).unwrap().count();
     assert!(segments > 10, "{segments}");
     let log = EventLog::open(dir.path(), small.clone()).unwrap();
     for s in &sessions {
         assert_eq!(history(&log, s).len(), 200);
         assert!(log.reader().verify(s).unwrap().intact());
         // An event of the oldest segment is known by its id.
-        let again = log
-            .append(s, Expected::Empty, vec![tool_started(&format!("{s}-3"))])
-            .unwrap();
+        let again = log.append(s, Expected::Empty, vec![tool_started(&format!("{s}-3"))]).unwrap();
         assert_eq!((again.sequences, again.duplicates), (vec![4], 1));
     }
     drop(log);
     // Without any table of contents the same comes out.
-    for entry in std::fs::read_dir(dir.path().join("journal"))
-        .unwrap()
-        .flatten()
-    {
+    for entry in std::fs::read_dir(dir.path().join("journal")).unwrap().flatten() {
         if entry.path().extension().is_some_and(|e| e == "toc") {
             std::fs::write(entry.path(), b"half a table").unwrap();
         }

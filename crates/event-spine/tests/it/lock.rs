@@ -12,21 +12,13 @@ use crate::common::{history, options, session, tool_started};
 fn a_second_writer_is_told_who_holds_the_log_and_may_read() {
     let dir = tempfile::tempdir().unwrap();
     let log = EventLog::open(dir.path(), options()).unwrap();
-    log.append(&session("s"), Expected::Empty, vec![tool_started("e1")])
-        .unwrap();
-    let Err(OpenError::InUse { pid, .. }) = EventLog::open(dir.path(), options()) else {
-        panic!()
-    };
+    log.append(&session("s"), Expected::Empty, vec![tool_started("e1")]).unwrap();
+    let Err(OpenError::InUse { pid, .. }) = EventLog::open(dir.path(), options()) else { panic!() };
     assert_eq!(pid, Some(std::process::id()));
     let reader = LogReader::open(dir.path()).unwrap();
     assert_eq!(reader.head(&session("s")).unwrap().unwrap().sequence, 1);
-    log.append(&session("s"), Expected::Exact(1), vec![tool_started("e2")])
-        .unwrap();
-    assert_eq!(
-        reader.head(&session("s")).unwrap().unwrap().sequence,
-        2,
-        "a reader keeps up"
-    );
+    log.append(&session("s"), Expected::Exact(1), vec![tool_started("e2")]).unwrap();
+    assert_eq!(reader.head(&session("s")).unwrap().unwrap().sequence, 2, "a reader keeps up");
     drop(log);
     EventLog::open(dir.path(), options()).unwrap();
 }
@@ -65,16 +57,12 @@ fn two_appenders_that_expect_a_sequence_lose_nothing() {
     });
     let all = history(&log, &s);
     assert_eq!(
-        all.iter()
-            .map(|(sequence, _)| *sequence)
-            .collect::<Vec<_>>(),
+        all.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(),
         (1..=1000).collect::<Vec<_>>()
     );
     for thread in 0..2 {
-        let own: Vec<_> = all
-            .iter()
-            .filter(|(_, id)| id.starts_with(&format!("{thread}-")))
-            .collect();
+        let own: Vec<_> =
+            all.iter().filter(|(_, id)| id.starts_with(&format!("{thread}-"))).collect();
         assert_eq!(own.len(), each, "each in its own order");
         assert!(own.windows(2).all(|pair| {
             let number = |id: &str| id[2..].parse::<usize>().unwrap();

@@ -28,9 +28,7 @@ fn disk_space_is_bounded_by_what_was_recorded_and_said_per_session() {
         let receipt = log.append(&blobs, Expected::Any, vec![draft]).unwrap();
         assert_eq!(receipt.spilled, 1);
     }
-    let pieces: Vec<_> = (0..20_000)
-        .map(|n| delta(&format!("d{n}"), "a piece of text "))
-        .collect();
+    let pieces: Vec<_> = (0..20_000).map(|n| delta(&format!("d{n}"), "a piece of text ")).collect();
     for piece in pieces.chunks(500) {
         log.append(&deltas, Expected::Any, piece.to_vec()).unwrap();
     }
@@ -54,14 +52,7 @@ fn disk_space_is_bounded_by_what_was_recorded_and_said_per_session() {
 
     let stats = reader.stats().unwrap();
     assert_eq!(stats.events, 20_200);
-    let of = |id| {
-        stats
-            .sessions
-            .iter()
-            .find(|s| &s.session_id == id)
-            .unwrap()
-            .bytes
-    };
+    let of = |id| stats.sessions.iter().find(|s| &s.session_id == id).unwrap().bytes;
     assert!(of(&deltas) > of(&blobs), "each session says what it takes");
     assert_eq!(stats.event_bytes, of(&deltas) + of(&blobs));
 }

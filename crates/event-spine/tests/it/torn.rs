@@ -24,19 +24,13 @@ fn crashed_after(batches: &[&[&str]]) -> Crashed {
         log.append(&session("s"), Expected::Any, drafts).unwrap();
     }
     let last_frame = before..data_end(dir.path());
-    Crashed {
-        dir: crashed_copy(dir.path()),
-        last_frame,
-    }
+    Crashed { dir: crashed_copy(dir.path()), last_frame }
 }
 
 /// Behind the last byte that is not zero.
 fn data_end(dir: &Path) -> usize {
     let bytes = std::fs::read(segment(dir)).unwrap();
-    bytes
-        .iter()
-        .rposition(|&byte| byte != 0)
-        .map_or(0, |at| at + 1)
+    bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1)
 }
 
 /// Keeps the first `cut` bytes of the segment; behind them nothing, or the zeros that were filled ahead.
@@ -54,10 +48,7 @@ fn cut(crashed: &Crashed, cut: usize, zeros: bool) -> tempfile::TempDir {
 }
 
 fn ids(log: &EventLog) -> Vec<String> {
-    history(log, &session("s"))
-        .into_iter()
-        .map(|(_, id)| id)
-        .collect()
+    history(log, &session("s")).into_iter().map(|(_, id)| id).collect()
 }
 
 // verifies: H01
@@ -69,34 +60,24 @@ fn every_cut_of_the_last_frame_is_repaired_once_and_never_appended_behind() {
         let zeros = at % 2 == 0; // a file that ends there, and one that was filled ahead, in turn
         let dir = cut(&crashed, at, zeros);
         let kept = std::fs::read(segment(dir.path())).unwrap();
-        let torn_end = kept[..at]
-            .iter()
-            .rposition(|&byte| byte != 0)
-            .map_or(0, |at| at + 1);
+        let torn_end = kept[..at].iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
         let log = EventLog::open(dir.path(), options()).unwrap();
         assert_eq!(ids(&log), ["e1", "e2", "e3", "e4"], "cut at {at}");
         match torn_end > frame.start {
             false => assert_eq!(log.recovery(), &Recovery::default(), "cut at {at}"),
             true => {
-                let [note] = &log.recovery().notes[..] else {
-                    panic!("{:?}", log.recovery())
-                };
+                let [note] = &log.recovery().notes[..] else { panic!("{:?}", log.recovery()) };
                 assert_eq!(note.offset as usize, frame.start);
                 let aside = std::fs::read(dir.path().join(note.kept_in.as_ref().unwrap())).unwrap();
                 assert_eq!(aside, kept[frame.start..torn_end], "the cut bytes are kept");
             }
         }
-        let receipt = log
-            .append(&session("s"), Expected::Exact(4), vec![tool_started("x")])
-            .unwrap();
+        let receipt =
+            log.append(&session("s"), Expected::Exact(4), vec![tool_started("x")]).unwrap();
         assert_eq!(receipt.sequences, [5]);
         drop(log);
         let log = EventLog::open(dir.path(), options()).unwrap();
-        assert_eq!(
-            log.recovery(),
-            &Recovery::default(),
-            "the third open finds nothing to repair"
-        );
+        assert_eq!(log.recovery(), &Recovery::default(), "the third open finds nothing to repair");
         assert_eq!(ids(&log), ["e1", "e2", "e3", "e4", "x"]);
         assert!(log.reader().verify(&session("s")).unwrap().intact());
     }
@@ -110,8 +91,7 @@ fn the_half_written_event_comes_again_and_is_there_once() {
     for at in [crashed.last_frame.start + 20, crashed.last_frame.end] {
         let dir = cut(&crashed, at, true);
         let log = EventLog::open(dir.path(), options()).unwrap();
-        log.append(&session("s"), Expected::Any, vec![tool_started("e2")])
-            .unwrap();
+        log.append(&session("s"), Expected::Any, vec![tool_started("e2")]).unwrap();
         assert_eq!(ids(&log), ["e1", "e2"]);
     }
 }
@@ -126,10 +106,7 @@ fn a_batch_is_whole_or_gone_also_when_recovery_is_interrupted() {
         let mut broken = options();
         broken.disk = std::sync::Arc::new(crate::faults::NoTrim);
         let first = EventLog::open(dir.path(), broken); // sets aside, then cannot trim: as if killed there
-        assert!(
-            first.is_err() || at == crashed.last_frame.start,
-            "cut at {at}"
-        );
+        assert!(first.is_err() || at == crashed.last_frame.start, "cut at {at}");
         drop(first);
         let log = EventLog::open(dir.path(), options()).unwrap();
         assert_eq!(ids(&log), ["e1"], "cut at {at}");

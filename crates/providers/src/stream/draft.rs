@@ -47,10 +47,7 @@ impl Drafter {
 
     /// This drafter, speaking for another runtime.
     pub(super) fn speaking_for(&self, runtime: RuntimeId) -> Self {
-        Self {
-            runtime,
-            ..self.clone()
-        }
+        Self { runtime, ..self.clone() }
     }
 
     /// A draft whose id follows from `key`.
@@ -113,11 +110,8 @@ impl Drafter {
 
     fn refs(&self, frame: u64) -> Refs {
         let mut raw = Ref::new(RefKind::Raw, self.raw.clone());
-        raw.origin = Some(RefOrigin {
-            system: self.system.to_owned(),
-            adapter: self.version,
-            frame,
-        });
+        raw.origin =
+            Some(RefOrigin { system: self.system.to_owned(), adapter: self.version, frame });
         Refs::from_list(&[raw]).unwrap_or(Refs::NONE)
     }
 }

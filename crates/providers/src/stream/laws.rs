@@ -12,11 +12,9 @@ use super::{EndOfInput, Format, SessionDraft, adapter};
 /// Every recorded stream, with its format.
 fn recordings() -> Vec<(String, Format, Vec<u8>)> {
     let mut found = Vec::new();
-    for (folder, format) in [
-        ("ag-ui", Format::AgUi),
-        ("codex", Format::Codex),
-        ("runtime-event", Format::RuntimeEvent),
-    ] {
+    for (folder, format) in
+        [("ag-ui", Format::AgUi), ("codex", Format::Codex), ("runtime-event", Format::RuntimeEvent)]
+    {
         let Ok(files) = std::fs::read_dir(fixtures().join(folder)) else {
             continue;
         };
@@ -92,8 +90,7 @@ impl Open {
         let turn = draft.scope.get("turnId").unwrap_or_default().to_owned();
         let name = draft.event_type.name();
         if name == "model.delta" {
-            self.entities
-                .insert(entity_of(Entity::ModelCall, made), turn.clone());
+            self.entities.insert(entity_of(Entity::ModelCall, made), turn.clone());
         }
         if name == "run.status" {
             if draft.payload.as_str().contains("\"phase\":\"waiting\"") {
@@ -123,10 +120,7 @@ fn check_drafts(name: &str, drafts: &[SessionDraft]) {
     let mut ids = HashSet::new();
     let mut over: HashMap<String, String> = HashMap::new();
     for SessionDraft { session_id, draft } in drafts {
-        let row = draft
-            .event_type
-            .descriptor()
-            .unwrap_or_else(|| panic!("{name}: {draft:?}"));
+        let row = draft.event_type.descriptor().unwrap_or_else(|| panic!("{name}: {draft:?}"));
         let missing: Vec<_> = row.scope.missing(&draft.scope).collect();
         assert!(missing.is_empty(), "{name}: {missing:?} in {draft:?}");
         draft.event().unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -46,11 +46,7 @@ impl AdapterContext {
     /// A context with a fallback time and nothing else.
     #[must_use]
     pub fn at(timestamp: Timestamp) -> Self {
-        Self {
-            session: None,
-            raw: None,
-            timestamp,
-        }
+        Self { session: None, raw: None, timestamp }
     }
 }
 
@@ -136,10 +132,7 @@ impl Format {
     /// The format of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|format| format.name() == name)
+        Self::ALL.iter().copied().find(|format| format.name() == name)
     }
 
     /// Finds the format from the head of the input; `None` when no format, or more than one, is recognised.

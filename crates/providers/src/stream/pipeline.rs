@@ -67,8 +67,7 @@ impl Pipeline {
     /// log to refuse.
     pub fn recall(&mut self, session: &SessionId, recorded: &EventDraft) {
         self.adapter.recall(session, recorded);
-        self.recorded
-            .insert(recorded.event_id.clone(), recorded.clone());
+        self.recorded.insert(recorded.event_id.clone(), recorded.clone());
     }
 
     /// Takes bytes.

@@ -97,11 +97,7 @@ impl Names {
         let Some((prefix, rest)) = id.split_once('_') else {
             return id.to_owned();
         };
-        if rest.len() != 26
-            || !rest
-                .bytes()
-                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-        {
+        if rest.len() != 26 || !rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) {
             return id.to_owned();
         }
         if let Some(name) = self.0.get(id) {
@@ -115,8 +111,6 @@ impl Names {
     }
 
     fn within(&self, text: &str) -> String {
-        self.0
-            .iter()
-            .fold(text.to_owned(), |text, (id, name)| text.replace(id, name))
+        self.0.iter().fold(text.to_owned(), |text, (id, name)| text.replace(id, name))
     }
 }

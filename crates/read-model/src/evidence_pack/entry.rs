@@ -22,13 +22,7 @@ const BESIDE: [&str; 5] = ["payload", "extra", "salt", "leaf", "chain"];
 pub(super) fn write(event: &RecordedEvent, out: &mut String) {
     let draft = &event.draft;
     let digest = payload_digest(&event.salt, draft);
-    let leaf = leaf(
-        &event.session_id,
-        event.sequence,
-        event.recorded_at,
-        &event.salt,
-        draft,
-    );
+    let leaf = leaf(&event.session_id, event.sequence, event.recorded_at, &event.salt, draft);
     out.push_str("{\"sequence\":");
     out.push_str(&event.sequence.to_string());
     member("eventId", draft.event_id.as_str(), out);
@@ -97,9 +91,7 @@ pub(super) fn read(json: &str) -> Result<Entry, String> {
     for (name, value) in &members {
         let known = Scope::WIRE_NAMES.contains(&name.as_str());
         if known {
-            let id = value
-                .as_str()
-                .ok_or_else(|| format!("`{name}` is no string"))?;
+            let id = value.as_str().ok_or_else(|| format!("`{name}` is no string"))?;
             scope.set(name, id).map_err(|e| wrong(name, &e))?;
         } else if !is_member(name) {
             return Err(format!("`{name}` is no member of an event"));

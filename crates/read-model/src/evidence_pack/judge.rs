@@ -27,19 +27,12 @@ pub(super) fn judge(
         body.present = !absent.contains(&body.id);
     }
     let total = facts.graph.derive().total;
-    let genesis = facts
-        .genesis
-        .unwrap_or_else(|| ChainHash::genesis(&facts.session));
+    let genesis = facts.genesis.unwrap_or_else(|| ChainHash::genesis(&facts.session));
     let head = facts.last.unwrap_or(genesis);
     add_gaps(&mut facts, &total);
     let completeness = completeness(&facts, absent);
     let to = facts.range.to.to_string();
-    let parts = [
-        "evidence-pack",
-        facts.session.as_str(),
-        &to,
-        &head.to_string(),
-    ];
+    let parts = ["evidence-pack", facts.session.as_str(), &to, &head.to_string()];
     EvidencePack {
         format: FORMAT.to_owned(),
         schema_version: FORMAT_VERSION.to_owned(),
@@ -47,16 +40,9 @@ pub(super) fn judge(
         status: status(&facts, absent),
         created_at: options.created_at,
         producer: options.producer.clone(),
-        scope: PackScope {
-            kind: "session".to_owned(),
-            session_id: facts.session.clone(),
-        },
+        scope: PackScope { kind: "session".to_owned(), session_id: facts.session.clone() },
         runtime_correlation: correlation(&facts),
-        chain: PackChain {
-            algorithm: "blake3".to_owned(),
-            genesis,
-            head,
-        },
+        chain: PackChain { algorithm: "blake3".to_owned(), genesis, head },
         verification: ChainResult {
             intact: facts.fault.is_none() && facts.verified == facts.range.events,
             verified_events: facts.verified,
@@ -129,26 +115,18 @@ fn add_gaps(facts: &mut Facts, total: &Figures) {
     for body in facts.bodies.values().filter(|body| !body.present) {
         let detail = format!("The body {} is not in the log's store.", body.id);
         let sequence = body.first_sequence;
-        facts.gaps.push(KnownGap {
-            code: "body_missing".into(),
-            sequence,
-            detail,
-        });
+        facts.gaps.push(KnownGap { code: "body_missing".into(), sequence, detail });
     }
     if total.calls_without_usage > 0 {
-        let detail = format!(
-            "{} model calls do not say what they used.",
-            total.calls_without_usage
-        );
+        let detail =
+            format!("{} model calls do not say what they used.", total.calls_without_usage);
         facts.gaps.push(KnownGap {
             code: "usage_not_stated".into(),
             sequence: facts.range.to,
             detail,
         });
     }
-    facts
-        .gaps
-        .sort_by(|a, b| (a.sequence, &a.code).cmp(&(b.sequence, &b.code)));
+    facts.gaps.sort_by(|a, b| (a.sequence, &a.code).cmp(&(b.sequence, &b.code)));
 }
 
 fn category(status: Coverage, missing: impl IntoIterator<Item = String>) -> Category {
@@ -158,19 +136,12 @@ fn category(status: Coverage, missing: impl IntoIterator<Item = String>) -> Cate
         missing_facts.truncate(MOST);
         missing_facts.push(format!("and {more} more"));
     }
-    Category {
-        status,
-        missing_facts,
-    }
+    Category { status, missing_facts }
 }
 
 /// Complete, or partial with what is missing.
 fn complete_but(missing: Vec<String>) -> Category {
-    let status = if missing.is_empty() {
-        Coverage::Complete
-    } else {
-        Coverage::Partial
-    };
+    let status = if missing.is_empty() { Coverage::Complete } else { Coverage::Partial };
     category(status, missing)
 }
 
@@ -181,17 +152,9 @@ fn completeness(facts: &Facts, absent: &BTreeSet<String>) -> Completeness {
         .filter(|gap| gap.code != "usage_not_stated" && gap.code != "body_missing")
         .map(|gap| gap.detail.clone())
         .collect();
-    let open = facts
-        .timeline
-        .turns
-        .iter()
-        .filter(|turn| turn.outcome == TurnOutcome::Open);
+    let open = facts.timeline.turns.iter().filter(|turn| turn.outcome == TurnOutcome::Open);
     runtime.extend(open.map(|turn| format!("Turn {} has not ended.", turn.turn_id)));
-    let bodies = || {
-        absent
-            .iter()
-            .map(|id| format!("The body {id} is not in the log's store."))
-    };
+    let bodies = || absent.iter().map(|id| format!("The body {id} is not in the log's store."));
     let mut replay: Vec<String> = bodies().collect();
     replay.extend(
         facts
@@ -219,10 +182,7 @@ fn completeness(facts: &Facts, absent: &BTreeSet<String>) -> Completeness {
         privacy: if facts.redactions.is_empty() {
             category(
                 Coverage::Unknown,
-                [
-                    "No event says that something was masked, or that nothing had to be."
-                        .to_owned(),
-                ],
+                ["No event says that something was masked, or that nothing had to be.".to_owned()],
             )
         } else {
             category(Coverage::Complete, [])
@@ -233,10 +193,7 @@ fn completeness(facts: &Facts, absent: &BTreeSet<String>) -> Completeness {
 
 fn sources(facts: &Facts) -> Category {
     let is_source = |kind: &str| matches!(kind, "source" | "citation");
-    let sources = facts
-        .evidence
-        .values()
-        .filter(|e| e.kind.as_deref().is_some_and(is_source));
+    let sources = facts.evidence.values().filter(|e| e.kind.as_deref().is_some_and(is_source));
     let unlocated: Vec<String> = sources
         .clone()
         .filter(|source| source.location.is_none())
@@ -250,22 +207,12 @@ fn sources(facts: &Facts) -> Category {
 }
 
 fn claims(facts: &Facts) -> Category {
-    let claims: Vec<_> = facts
-        .evidence
-        .values()
-        .filter(|e| e.claim.is_some())
-        .collect();
+    let claims: Vec<_> = facts.evidence.values().filter(|e| e.claim.is_some()).collect();
     if claims.is_empty() {
         return category(Coverage::NotCollected, []);
     }
-    let unsupported = claims
-        .iter()
-        .filter(|e| !matches!(e.state.as_str(), "ready" | "verified"));
-    complete_but(
-        unsupported
-            .map(|e| format!("The claim of {} is {}.", e.id, e.state))
-            .collect(),
-    )
+    let unsupported = claims.iter().filter(|e| !matches!(e.state.as_str(), "ready" | "verified"));
+    complete_but(unsupported.map(|e| format!("The claim of {} is {}.", e.id, e.state)).collect())
 }
 
 fn artifacts(facts: &Facts, absent: &BTreeSet<String>) -> Category {
@@ -276,13 +223,9 @@ fn artifacts(facts: &Facts, absent: &BTreeSet<String>) -> Category {
         .artifacts
         .values()
         .filter(|a| a.read_ref.as_ref().is_some_and(|r| absent.contains(r)));
-    let mut missing: Vec<String> = lost
-        .map(|a| format!("The body of artifact {} is not in the log's store.", a.id))
-        .collect();
-    let bare = facts
-        .artifacts
-        .values()
-        .filter(|a| a.read_ref.is_none() && a.location.is_none());
+    let mut missing: Vec<String> =
+        lost.map(|a| format!("The body of artifact {} is not in the log's store.", a.id)).collect();
+    let bare = facts.artifacts.values().filter(|a| a.read_ref.is_none() && a.location.is_none());
     missing.extend(bare.map(|a| format!("Artifact {} does not say where it lies.", a.id)));
     complete_but(missing)
 }
@@ -292,13 +235,9 @@ fn verification(facts: &Facts) -> Category {
     if checks.is_empty() && facts.reviews.is_empty() {
         return category(Coverage::NotCollected, []);
     }
-    let open = checks
-        .iter()
-        .filter(|e| !matches!(e.state.as_str(), "verified" | "ready" | "exported"));
-    complete_but(
-        open.map(|e| format!("Evidence {} is {}.", e.id, e.state))
-            .collect(),
-    )
+    let open =
+        checks.iter().filter(|e| !matches!(e.state.as_str(), "verified" | "ready" | "exported"));
+    complete_but(open.map(|e| format!("Evidence {} is {}.", e.id, e.state)).collect())
 }
 
 /// The signals that a session can have, by the first word of the types that carry them.
@@ -319,26 +258,17 @@ const SIGNALS: [(&str, &[&str]); 13] = [
 ];
 
 fn signals(facts: &Facts, total: &Figures) -> Vec<Signal> {
-    let mut signals: Vec<Signal> = SIGNALS
-        .iter()
-        .map(|(name, words)| signal(facts, total, name, words))
-        .collect();
+    let mut signals: Vec<Signal> =
+        SIGNALS.iter().map(|(name, words)| signal(facts, total, name, words)).collect();
     signals.extend(["routing", "hook"].map(unsupported));
     signals
 }
 
 fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal {
     let carries = |event_type: &&String| {
-        event_type
-            .split_once('.')
-            .is_some_and(|(word, _)| words.contains(&word))
+        event_type.split_once('.').is_some_and(|(word, _)| words.contains(&word))
     };
-    let types: Vec<&str> = facts
-        .by_type
-        .keys()
-        .filter(carries)
-        .map(String::as_str)
-        .collect();
+    let types: Vec<&str> = facts.by_type.keys().filter(carries).map(String::as_str).collect();
     let mut source = types.join(", ");
     let loose = facts.uncorrelated.get(name).copied().unwrap_or(0);
     let mut status = match (types.is_empty(), loose) {
@@ -350,11 +280,7 @@ fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal 
         0 => String::new(),
         n => format!("{n} without the id of what they are about"),
     };
-    let open = facts
-        .approvals
-        .iter()
-        .filter(|a| a.outcome == ApprovalOutcome::Open)
-        .count();
+    let open = facts.approvals.iter().filter(|a| a.outcome == ApprovalOutcome::Open).count();
     match (name, types.is_empty()) {
         ("request", true) => status = SignalStatus::NotRecorded,
         ("usage", true) if total.rolled_up.is_some() => {
@@ -371,12 +297,7 @@ fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal 
     } else if name == "usage" && total.rolled_up.is_some_and(|tokens| tokens.estimated) {
         detail = "a part is estimated".to_owned();
     }
-    Signal {
-        signal: name.to_owned(),
-        status,
-        source,
-        detail,
-    }
+    Signal { signal: name.to_owned(), status, source, detail }
 }
 
 fn unsupported(name: &str) -> Signal {
@@ -384,9 +305,6 @@ fn unsupported(name: &str) -> Signal {
         signal: name.to_owned(),
         status: SignalStatus::Unsupported,
         source: String::new(),
-        detail: format!(
-            "no event type of version {} carries it",
-            model::FORMAT_VERSION
-        ),
+        detail: format!("no event type of version {} carries it", model::FORMAT_VERSION),
     }
 }

@@ -48,15 +48,9 @@ impl PackOptions {
     /// A pack of the whole session.
     #[must_use]
     pub fn new(created_at: RecordedAt) -> Self {
-        let producer = Producer {
-            name: "spine".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        Self {
-            created_at,
-            producer,
-            to: None,
-        }
+        let producer =
+            Producer { name: "spine".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+        Self { created_at, producer, to: None }
     }
 }
 
@@ -107,11 +101,7 @@ impl EvidencePack {
             match entry? {
                 Entry::Event(event) => facts.take(&event),
                 Entry::Gap(gap) => {
-                    facts.miss(Missing {
-                        from: gap.from,
-                        to: gap.to,
-                        reason: gap.reason,
-                    });
+                    facts.miss(Missing { from: gap.from, to: gap.to, reason: gap.reason });
                 }
             }
         }
@@ -168,18 +158,15 @@ pub fn write_pack(
         }
     }))?;
     if (head, count) != (pack.chain.head, pack.range.events) {
-        return Err(PackError::Changed {
-            sequence: pack.range.to,
-        });
+        return Err(PackError::Changed { sequence: pack.range.to });
     }
     let checksum = writer.finish()?;
     Ok(Written { pack, checksum })
 }
 
 fn last(reader: &LogReader, session: &SessionId, options: &PackOptions) -> Result<u64, ReadError> {
-    let head = reader.head(session)?.ok_or_else(|| ReadError::NoSession {
-        session: session.clone(),
-    })?;
+    let head =
+        reader.head(session)?.ok_or_else(|| ReadError::NoSession { session: session.clone() })?;
     Ok(options.to.map_or(head.sequence, |to| to.min(head.sequence)))
 }
 

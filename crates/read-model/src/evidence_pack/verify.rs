@@ -63,11 +63,7 @@ impl PackVerification {
     }
 
     fn fault(&mut self, sequence: Option<u64>, part: &str, what: impl Into<String>) {
-        self.faults.push(PackFault {
-            sequence,
-            part: part.to_owned(),
-            what: what.into(),
-        });
+        self.faults.push(PackFault { sequence, part: part.to_owned(), what: what.into() });
     }
 }
 
@@ -92,12 +88,7 @@ pub fn verify_pack(text: &str) -> PackVerification {
         return found;
     };
     found.session_id = Some(pack.scope.session_id.clone());
-    found.missing = pack
-        .range
-        .missing
-        .iter()
-        .map(|m| m.to.saturating_sub(m.from) + 1)
-        .sum();
+    found.missing = pack.range.missing.iter().map(|m| m.to.saturating_sub(m.from) + 1).sum();
     let mut check = Check {
         facts: Facts::new(pack.scope.session_id.clone()),
         chain: Some(pack.chain.genesis),
@@ -107,9 +98,7 @@ pub fn verify_pack(text: &str) -> PackVerification {
     };
     let events = member(&members, "events").map_or("[]", RawValue::get);
     if let Err(error) = serde_json::Deserializer::from_str(events).deserialize_seq(&mut check) {
-        check
-            .found
-            .fault(None, "events", format!("it is no list of events: {error}"));
+        check.found.fault(None, "events", format!("it is no list of events: {error}"));
     }
     check.rest();
     let Check { facts, ids, .. } = check;
@@ -120,35 +109,26 @@ pub fn verify_pack(text: &str) -> PackVerification {
     }
     check_parts(&members, &mut found);
     // The event that is to blame stands first, then what else does not fit.
-    found
-        .faults
-        .sort_by_key(|fault| (fault.sequence.is_none(), fault.part == "checksum"));
+    found.faults.sort_by_key(|fault| (fault.sequence.is_none(), fault.part == "checksum"));
     found
 }
 
 /// Everything before the checksum must give it.
 pub(super) fn check_checksum(text: &str, found: &mut PackVerification) {
-    let Some((covered, stated)) = text
-        .rfind(CHECKSUM)
-        .and_then(|at| text.split_at_checked(at))
+    let Some((covered, stated)) = text.rfind(CHECKSUM).and_then(|at| text.split_at_checked(at))
     else {
         found.fault(None, "checksum", "it is missing");
         return;
     };
-    let wanted = format!(
-        "{CHECKSUM}\"blake3:{}\"\n}}\n",
-        blake3::hash(covered.as_bytes()).to_hex()
-    );
+    let wanted =
+        format!("{CHECKSUM}\"blake3:{}\"\n}}\n", blake3::hash(covered.as_bytes()).to_hex());
     if stated != wanted {
         found.fault(None, "checksum", "the file is not the one that was written");
     }
 }
 
 fn member<'a>(members: &[(String, &'a RawValue)], name: &str) -> Option<&'a RawValue> {
-    members
-        .iter()
-        .find(|(n, _)| n == name)
-        .map(|(_, value)| *value)
+    members.iter().find(|(n, _)| n == name).map(|(_, value)| *value)
 }
 
 /// Reads what the pack says, and whether this code can check it.
@@ -159,10 +139,7 @@ fn read_header(
     let mut header = serde_json::Map::new();
     for (name, value) in members {
         if !matches!(name.as_str(), "events" | "eventIds" | "files" | "checksum") {
-            header.insert(
-                name.clone(),
-                serde_json::from_str(value.get()).unwrap_or_default(),
-            );
+            header.insert(name.clone(), serde_json::from_str(value.get()).unwrap_or_default());
         }
     }
     let pack: EvidencePack = match serde_json::from_value(header.into()) {
@@ -173,10 +150,8 @@ fn read_header(
         }
     };
     if pack.format != FORMAT || pack.schema_version != FORMAT_VERSION {
-        let what = format!(
-            "{} {} is not {FORMAT} {FORMAT_VERSION}",
-            pack.format, pack.schema_version
-        );
+        let what =
+            format!("{} {} is not {FORMAT} {FORMAT_VERSION}", pack.format, pack.schema_version);
         found.fault(None, "format", what);
         return None;
     }
@@ -210,11 +185,7 @@ impl Check<'_> {
     fn rest(&mut self) {
         self.pass_over(u64::MAX);
         if self.found.first_bad_event().is_none() && !self.missing.is_empty() {
-            self.found.fault(
-                None,
-                "range",
-                "it names missing events that are not missing",
-            );
+            self.found.fault(None, "range", "it names missing events that are not missing");
         }
     }
 
@@ -244,10 +215,7 @@ impl Check<'_> {
         ) != entry.leaf
         {
             Some("its envelope does not give its leaf".to_owned())
-        } else if self
-            .chain
-            .is_some_and(|before| before.next(&entry.leaf) != event.chain)
-        {
+        } else if self.chain.is_some_and(|before| before.next(&entry.leaf) != event.chain) {
             Some("its chain value does not follow from its leaf and the chain before it".to_owned())
         } else {
             None
@@ -297,17 +265,9 @@ fn check_derived(
     facts: Facts,
     found: &mut PackVerification,
 ) {
-    let absent = pack
-        .bodies
-        .iter()
-        .filter(|b| !b.present)
-        .map(|b| b.id.clone())
-        .collect();
-    let options = PackOptions {
-        created_at: pack.created_at,
-        producer: pack.producer.clone(),
-        to: None,
-    };
+    let absent = pack.bodies.iter().filter(|b| !b.present).map(|b| b.id.clone()).collect();
+    let options =
+        PackOptions { created_at: pack.created_at, producer: pack.producer.clone(), to: None };
     let derived = judge::judge(facts, &options, &absent);
     for (name, text) in members(&derived).unwrap_or_default() {
         if member(all, &name).is_none_or(|stated| stated.get() != text) {
@@ -324,9 +284,7 @@ fn check_parts(members: &[(String, &RawValue)], found: &mut PackVerification) {
         found.fault(None, "files", "it is no list of parts");
         return;
     };
-    let written = members
-        .iter()
-        .filter(|(name, _)| name != "files" && name != "checksum");
+    let written = members.iter().filter(|(name, _)| name != "files" && name != "checksum");
     if parts.len() != written.clone().count() {
         found.fault(None, "files", "it does not list every part");
     }

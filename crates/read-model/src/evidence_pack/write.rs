@@ -165,8 +165,7 @@ impl<W: Write> PackWriter<W> {
         self.put(parts.as_bytes())?;
         self.put(b",\n")?;
         let checksum = format!("blake3:{}", self.whole.finalize().to_hex());
-        self.out
-            .write_all(format!("{CHECKSUM}\"{checksum}\"\n}}\n").as_bytes())?;
+        self.out.write_all(format!("{CHECKSUM}\"{checksum}\"\n}}\n").as_bytes())?;
         self.out.flush()?;
         Ok((checksum, self.out))
     }

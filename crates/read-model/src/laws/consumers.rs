@@ -21,11 +21,7 @@ fn json<T: serde::Serialize>(view: &T) -> Value {
 fn line(name: &str) -> String {
     let (_, payloads) = SAMPLES.iter().find(|(sample, _)| *sample == name).unwrap();
     let ids = "turn=u1 step=s1 message=m1 tool=c1 action=a1 artifact=f1 evidence=e1 task=k1";
-    let agent = if name.starts_with("subagent.") {
-        " subagent=g1"
-    } else {
-        ""
-    };
+    let agent = if name.starts_with("subagent.") { " subagent=g1" } else { "" };
     format!("{name} {ids}{agent} {}\n", payloads[0])
 }
 
@@ -43,39 +39,22 @@ fn events(lines: &str) -> Vec<RecordedEvent> {
 
 /// Entries of one family in the timeline.
 fn entries(view: &SessionView, family: Family) -> Value {
-    let of_family = |class: &str| {
-        CATALOG
-            .iter()
-            .any(|row| row.name == class && row.family == family)
-    };
-    let entries = view
-        .timeline
-        .entries
-        .iter()
-        .filter(|entry| of_family(&entry.class));
+    let of_family =
+        |class: &str| CATALOG.iter().any(|row| row.name == class && row.family == family);
+    let entries = view.timeline.entries.iter().filter(|entry| of_family(&entry.class));
     json(&entries.map(|entry| entry.title.clone()).collect::<Vec<_>>())
 }
 
 fn kinds(view: &SessionView, wanted: &[&str]) -> Value {
-    let parts = view
-        .transcript
-        .parts
-        .iter()
-        .filter(|part| wanted.contains(&part.body.kind()));
+    let parts = view.transcript.parts.iter().filter(|part| wanted.contains(&part.body.kind()));
     json(&parts.collect::<Vec<_>>())
 }
 
 fn check(family: Family, consumers: &[Consumer]) {
-    let rows = || {
-        CATALOG
-            .iter()
-            .filter(|row| row.name != "turn.submitted" || family == Family::Lifecycle)
-    };
+    let rows =
+        || CATALOG.iter().filter(|row| row.name != "turn.submitted" || family == Family::Lifecycle);
     let lines = |pick: &dyn Fn(Family) -> bool| -> String {
-        rows()
-            .filter(|row| pick(row.family))
-            .map(|row| line(row.name))
-            .collect()
+        rows().filter(|row| pick(row.family)).map(|row| line(row.name)).collect()
     };
     let fed = events(&(base(family) + &lines(&|f| f == family)));
     let withheld = events(&(base(family) + &lines(&|f| f != family && f != Family::Lifecycle)));
@@ -84,16 +63,8 @@ fn check(family: Family, consumers: &[Consumer]) {
     let (fed, withheld) = (fold(&fed, limits), fold(&withheld, limits));
     let nothing = fold(&nothing, limits);
     for (name, consumer) in consumers {
-        assert_ne!(
-            consumer(&fed),
-            consumer(&nothing),
-            "{name} does not show {family}"
-        );
-        assert_eq!(
-            consumer(&withheld),
-            consumer(&nothing),
-            "{name} shows {family} without it"
-        );
+        assert_ne!(consumer(&fed), consumer(&nothing), "{name} does not show {family}");
+        assert_eq!(consumer(&withheld), consumer(&nothing), "{name} shows {family} without it");
     }
     // Each type that the contract names says something to one of them.
     for row in rows().filter(|row| row.family == family && row.origin == Origin::Contract) {
@@ -112,9 +83,7 @@ fn check(family: Family, consumers: &[Consumer]) {
         let before = base(family) + &opened;
         let after = fold(&events(&(before.clone() + &line(row.name))), limits);
         let before = fold(&events(&before), limits);
-        let noticed = consumers
-            .iter()
-            .any(|(_, show)| show(&after) != show(&before));
+        let noticed = consumers.iter().any(|(_, show)| show(&after) != show(&before));
         assert!(noticed, "no consumer of {family} shows {}", row.name);
     }
 }
@@ -126,16 +95,10 @@ fn consumers_lifecycle() {
         Family::Lifecycle,
         &[
             ("RuntimeStatus", |v| {
-                json(&(
-                    &v.status.turns,
-                    &v.status.active_turns,
-                    &v.status.native_phase,
-                ))
+                json(&(&v.status.turns, &v.status.active_turns, &v.status.native_phase))
             }),
             ("ProcessTimeline", |v| entries(v, Family::Lifecycle)),
-            ("read model", |v| {
-                json(&(&v.status.last_outcome, &v.queue, kinds(v, &["user_text"])))
-            }),
+            ("read model", |v| json(&(&v.status.last_outcome, &v.queue, kinds(v, &["user_text"])))),
         ],
     );
 }
@@ -147,9 +110,7 @@ fn consumers_message() {
         Family::Message,
         &[
             ("UIMessageParts", |v| kinds(v, &["assistant_text"])),
-            ("transcript", |v| {
-                json(&(&v.transcript.reconciled, entries(v, Family::Message)))
-            }),
+            ("transcript", |v| json(&(&v.transcript.reconciled, entries(v, Family::Message)))),
         ],
     );
 }
@@ -161,9 +122,7 @@ fn consumers_reasoning_plan() {
         Family::Reasoning,
         &[
             ("ProcessTimeline", |v| entries(v, Family::Reasoning)),
-            ("folded reasoning part", |v| {
-                kinds(v, &["reasoning", "plan"])
-            }),
+            ("folded reasoning part", |v| kinds(v, &["reasoning", "plan"])),
         ],
     );
 }
@@ -178,11 +137,7 @@ fn consumers_tool_process() {
             ("ProcessTimeline", |v| entries(v, Family::Tool)),
             ("ExecutionGraph", |v| {
                 let node = v.graph.node(&NodeId::new(NodeKind::ToolCall, "c1"));
-                json(
-                    &node
-                        .map(|node| node.title.to_string())
-                        .filter(|title| !title.is_empty()),
-                )
+                json(&node.map(|node| node.title.to_string()).filter(|title| !title.is_empty()))
             }),
         ],
     );
@@ -195,20 +150,14 @@ fn consumers_human_policy() {
         Family::Policy,
         &[
             ("ActionRequired", |v| json(&v.actions)),
-            ("RuntimeStatus", |v| {
-                json(&(v.status.waiting.total(), policy_block(v)))
-            }),
+            ("RuntimeStatus", |v| json(&(v.status.waiting.total(), policy_block(v)))),
         ],
     );
 }
 
 /// What blocks it, unless that is a provider.
 fn policy_block(view: &SessionView) -> Option<String> {
-    let block = view
-        .status
-        .blocked_by
-        .as_ref()
-        .map(|block| block.kind.clone());
+    let block = view.status.blocked_by.as_ref().map(|block| block.kind.clone());
     block.filter(|kind| kind != "rate_limit")
 }
 
@@ -230,12 +179,8 @@ fn consumers_evidence() {
     check(
         Family::Evidence,
         &[
-            ("EvidenceRef", |v| {
-                json(&(&v.evidence.items, kinds(v, &["evidence_ref"])))
-            }),
-            ("review/replay lane", |v| {
-                json(&(&v.evidence.reviews, &v.evidence.exports))
-            }),
+            ("EvidenceRef", |v| json(&(&v.evidence.items, kinds(v, &["evidence_ref"])))),
+            ("review/replay lane", |v| json(&(&v.evidence.reviews, &v.evidence.exports))),
         ],
     );
 }
@@ -291,12 +236,7 @@ fn consumers_diagnostics() {
         Family::Diagnostics,
         &[("Diagnostics surface", |v| {
             let counts = &v.diagnostics.counts;
-            json(&(
-                counts.warnings,
-                counts.errors,
-                &v.diagnostics.metrics,
-                &v.diagnostics.progress,
-            ))
+            json(&(counts.warnings, counts.errors, &v.diagnostics.metrics, &v.diagnostics.progress))
         })],
     );
 }

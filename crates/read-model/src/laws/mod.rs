@@ -34,10 +34,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 
 fn log() -> EventLog {
     let clock = SteppingClock::new(RecordedAt(1_781_006_400_000_000), 1_000_000);
-    EventLog::in_memory(LogOptions::new(
-        Arc::new(clock),
-        Arc::new(SeededEntropy::new(7)),
-    ))
+    EventLog::in_memory(LogOptions::new(Arc::new(clock), Arc::new(SeededEntropy::new(7))))
 }
 
 fn assert_same(a: &SessionView, b: &SessionView) -> Result<(), TestCaseError> {
@@ -200,9 +197,7 @@ fn parted(common: usize) -> (Vec<RecordedEvent>, Vec<RecordedEvent>) {
     let lines = |tail: &str| {
         let mut lines = String::new();
         for at in 0..common {
-            lines.push_str(&format!(
-                "turn.submitted turn=u{at} {{\"text\":\"{at}\"}}\n"
-            ));
+            lines.push_str(&format!("turn.submitted turn=u{at} {{\"text\":\"{at}\"}}\n"));
         }
         crate::testing::events(&(lines + tail))
     };
@@ -218,25 +213,15 @@ fn parted(common: usize) -> (Vec<RecordedEvent>, Vec<RecordedEvent>) {
 fn a_replica_that_saw_what_a_crash_took_goes_back_to_the_last_barrier() {
     for (common, tail) in [(3, 64), (3, 3), (1, 8)] {
         let (before, after) = parted(common);
-        let options = ReplicaOptions {
-            tail,
-            ..ReplicaOptions::default()
-        };
+        let options = ReplicaOptions { tail, ..ReplicaOptions::default() };
         let mut replica = Replica::new(session(), Limits::default(), options);
         for event in &before {
             replica.receive(event.clone());
         }
         // The number of a lost event comes again with another content.
         assert_eq!(replica.receive(after[common].clone()), Received::Diverged);
-        assert_eq!(
-            replica.view().at.sequence,
-            common as u64,
-            "the last barrier"
-        );
-        let Some(Repair::Range {
-            from, after: chain, ..
-        }) = replica.repair()
-        else {
+        assert_eq!(replica.view().at.sequence, common as u64, "the last barrier");
+        let Some(Repair::Range { from, after: chain, .. }) = replica.repair() else {
             panic!("it can repair from a range");
         };
         assert_eq!((from, chain), (common as u64 + 1, before[common - 1].chain));
@@ -244,40 +229,23 @@ fn a_replica_that_saw_what_a_crash_took_goes_back_to_the_last_barrier() {
             replica.receive(event.clone());
         }
         assert_eq!(replica.freshness(), Freshness::Live);
-        assert_eq!(
-            compare(replica.view(), &fold(&after, Limits::default())),
-            None
-        );
+        assert_eq!(compare(replica.view(), &fold(&after, Limits::default())), None);
     }
 }
 
 #[test]
 fn a_replica_whose_kept_past_is_too_short_takes_a_snapshot() {
     let (before, after) = parted(2);
-    let options = ReplicaOptions {
-        tail: 1,
-        ..ReplicaOptions::default()
-    };
+    let options = ReplicaOptions { tail: 1, ..ReplicaOptions::default() };
     let mut replica = Replica::new(session(), Limits::default(), options);
     for event in &before {
         replica.receive(event.clone());
     }
-    replica.go_back(event_spine::Head {
-        sequence: 1,
-        chain: before[0].chain,
-    });
-    assert_eq!(
-        replica.repair(),
-        Some(Repair::Snapshot {
-            session_id: session()
-        })
-    );
+    replica.go_back(event_spine::Head { sequence: 1, chain: before[0].chain });
+    assert_eq!(replica.repair(), Some(Repair::Snapshot { session_id: session() }));
     let mut other = fold(&after, Limits::default());
     other.at.reducer_version += 1;
-    assert!(
-        !replica.take_snapshot(other),
-        "of another version of the folds"
-    );
+    assert!(!replica.take_snapshot(other), "of another version of the folds");
     assert!(replica.take_snapshot(fold(&after, Limits::default())));
     assert_eq!(replica.freshness(), Freshness::Live);
     assert_eq!(replica.repair(), None);
@@ -289,10 +257,7 @@ fn a_replica_that_hears_of_a_newer_head_is_stale_until_it_is_there() {
     let mut replica = Replica::new(session(), Limits::default(), ReplicaOptions::default());
     replica.receive(before[0].clone());
     assert_eq!(replica.freshness(), Freshness::Live);
-    replica.told_head(event_spine::Head {
-        sequence: 2,
-        chain: before[1].chain,
-    });
+    replica.told_head(event_spine::Head { sequence: 2, chain: before[1].chain });
     assert_eq!(replica.freshness(), Freshness::Stale);
     assert_eq!(replica.receive(before[1].clone()), Received::Applied(1));
     assert_eq!(replica.freshness(), Freshness::Live);
@@ -314,22 +279,13 @@ impl CheckpointStore for Planted {
 fn checkpoints_that_cannot_be_believed_are_folded_again() {
     let (mine, other) = parted(2);
     let log = log();
-    log.append(
-        &session(),
-        Expected::Any,
-        mine.iter().map(|e| e.draft.clone()).collect(),
-    )
-    .unwrap();
+    log.append(&session(), Expected::Any, mine.iter().map(|e| e.draft.clone()).collect()).unwrap();
     let options = EngineOptions::default();
     let honest = Engine::with_options(log.reader(), NoCheckpoints, options);
     let honest = honest.view(&session()).unwrap();
     let check = |what: &str, bytes: Vec<u8>| {
         let engine = Engine::with_options(log.reader(), Planted(bytes), options);
-        assert_eq!(
-            compare(&engine.view(&session()).unwrap(), &honest),
-            None,
-            "{what}"
-        );
+        assert_eq!(compare(&engine.view(&session()).unwrap(), &honest), None, "{what}");
         assert_eq!(engine.prove(&session()).unwrap(), None, "{what}");
     };
     let good = encode(&honest).unwrap();
@@ -345,10 +301,7 @@ fn checkpoints_that_cannot_be_believed_are_folded_again() {
     let mut version = (*honest).clone();
     version.at.reducer_version += 1;
     check("another version", encode(&version).unwrap());
-    check(
-        "another history",
-        encode(&fold(&other, Limits::default())).unwrap(),
-    );
+    check("another history", encode(&fold(&other, Limits::default())).unwrap());
     check("other limits", encode(&fold(&mine, SMALL)).unwrap());
     let mut ahead = (*honest).clone();
     ahead.at.sequence += 40;
@@ -369,14 +322,10 @@ fn pages_and_the_head_together_are_the_whole() {
         ));
     }
     let log = log();
-    log.append(&session(), Expected::Any, crate::testing::drafts(&lines))
-        .unwrap();
+    log.append(&session(), Expected::Any, crate::testing::drafts(&lines)).unwrap();
     let reader = log.reader();
     let whole = replay_with(&reader, &session(), None, Limits::default(), |_| {}).unwrap();
-    let small = Limits {
-        items: 10,
-        ..Limits::default()
-    };
+    let small = Limits { items: 10, ..Limits::default() };
     let head = replay_with(&reader, &session(), None, small, |_| {}).unwrap();
 
     let parts = &head.transcript.parts;
@@ -384,11 +333,8 @@ fn pages_and_the_head_together_are_the_whole() {
     let mut before = parts.before();
     // Rows that settled late are in the head and in their page.
     let first = before.unwrap();
-    let mut seen: Vec<_> = parts
-        .iter()
-        .filter(|part| part.first.sequence >= first)
-        .cloned()
-        .collect();
+    let mut seen: Vec<_> =
+        parts.iter().filter(|part| part.first.sequence >= first).cloned().collect();
     let mut pages = 0;
     while let Some(cursor) = before {
         let page = crate::page(&reader, &session(), cursor, 30).unwrap();
@@ -396,10 +342,7 @@ fn pages_and_the_head_together_are_the_whole() {
             page.from == 1 || (page.from - 1).is_multiple_of(6),
             "it begins where a turn begins"
         );
-        assert!(
-            page.to.is_multiple_of(6) && page.to + 1 >= cursor,
-            "it ends where a turn ends"
-        );
+        assert!(page.to.is_multiple_of(6) && page.to + 1 >= cursor, "it ends where a turn ends");
         let older = page.view.transcript.parts.iter();
         let older = older.filter(|part| part.first.sequence < cursor);
         seen.splice(0..0, older.cloned().collect::<Vec<_>>());
@@ -407,8 +350,5 @@ fn pages_and_the_head_together_are_the_whole() {
         pages += 1;
     }
     assert!((3..=8).contains(&pages), "{pages}");
-    assert!(
-        whole.transcript.parts.iter().eq(seen.iter()),
-        "pages and head are not the whole"
-    );
+    assert!(whole.transcript.parts.iter().eq(seen.iter()), "pages and head are not the whole");
 }

@@ -24,18 +24,11 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"usage":{"inputTokens":30,"outputTokens":5},"durationMs":9}"#,
         ],
     ),
-    (
-        "turn.failed",
-        &[r#"{"failureCategory":"runtime_error","error":"no","recovery":"again"}"#],
-    ),
+    ("turn.failed", &[r#"{"failureCategory":"runtime_error","error":"no","recovery":"again"}"#]),
     ("turn.canceled", &[r#"{"reason":"user"}"#]),
     (
         "run.status",
-        &[
-            r#"{"phase":"plan"}"#,
-            r#"{"phase":"failed"}"#,
-            r#"{"phase":"retrying","attempt":2}"#,
-        ],
+        &[r#"{"phase":"plan"}"#, r#"{"phase":"failed"}"#, r#"{"phase":"retrying","attempt":2}"#],
     ),
     (
         "queue.changed",
@@ -45,13 +38,7 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"change":"started","itemId":"q1"}"#,
         ],
     ),
-    (
-        "model.requested",
-        &[
-            r#"{"model":"m","requestHash":"h1"}"#,
-            r#"{"estimatedInputTokens":40}"#,
-        ],
-    ),
+    ("model.requested", &[r#"{"model":"m","requestHash":"h1"}"#, r#"{"estimatedInputTokens":40}"#]),
     (
         "model.delta",
         &[
@@ -85,10 +72,7 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("reasoning.delta", &[r#"{"delta":"thinking "}"#]),
-    (
-        "reasoning.summary",
-        &[r#"{"text":"I thought"}"#, r#"{"text":"","encrypted":true}"#],
-    ),
+    ("reasoning.summary", &[r#"{"text":"I thought"}"#, r#"{"text":"","encrypted":true}"#]),
     (
         "plan.delta",
         &[
@@ -96,10 +80,7 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"items":[{"text":"two","status":"completed"}],"replace":true,"text":"Plan"}"#,
         ],
     ),
-    (
-        "plan.final",
-        &[r#"{"items":[{"text":"one","status":"completed"}]}"#],
-    ),
+    ("plan.final", &[r#"{"items":[{"text":"one","status":"completed"}]}"#]),
     (
         "tool.started",
         &[
@@ -115,13 +96,7 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"state":"input-invalid","raw":"{"}"#,
         ],
     ),
-    (
-        "tool.progress",
-        &[
-            r#"{"preview":"line\n"}"#,
-            r#"{"message":"half","percent":50}"#,
-        ],
-    ),
+    ("tool.progress", &[r#"{"preview":"line\n"}"#, r#"{"message":"half","percent":50}"#]),
     (
         "tool.result",
         &[
@@ -137,15 +112,9 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"failureCategory":"x","status":"denied","error":"no"}"#,
         ],
     ),
-    (
-        "output.spilled",
-        &[r#"{"outputRef":"blake3:1","sizeBytes":90000,"preview":"head"}"#],
-    ),
+    ("output.spilled", &[r#"{"outputRef":"blake3:1","sizeBytes":90000,"preview":"head"}"#]),
     ("output.truncated", &[r#"{"sizeBytes":5000}"#]),
-    (
-        "output.redacted",
-        &[r#"{"target":"tool","method":"mask","reason":"token","count":2}"#],
-    ),
+    ("output.redacted", &[r#"{"target":"tool","method":"mask","reason":"token","count":2}"#]),
     ("output.expired", &[r#"{"outputRef":"blake3:1"}"#]),
     (
         "action.required",
@@ -156,45 +125,24 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "action.resolved",
-        &[
-            r#"{"decision":"approve"}"#,
-            r#"{"decision":"answer","response":{"a":1}}"#,
-        ],
+        &[r#"{"decision":"approve"}"#, r#"{"decision":"answer","response":{"a":1}}"#],
     ),
     ("action.cancelled", &[r#"{"reason":"turn over"}"#]),
-    (
-        "action.expired",
-        &[r#"{"expiredAt":"2026-06-09T13:00:00Z"}"#],
-    ),
+    ("action.expired", &[r#"{"expiredAt":"2026-06-09T13:00:00Z"}"#]),
     ("permission.evaluated", &[r#"{"decision":"allow"}"#]),
     ("permission.denied", &[r#"{"reason":"rule"}"#]),
-    (
-        "sandbox.blocked",
-        &[r#"{"reason":"network","operation":"network"}"#],
-    ),
+    ("sandbox.blocked", &[r#"{"reason":"network","operation":"network"}"#]),
     (
         "artifact.changed",
-        &[
-            r#"{"change":"created","title":"a.md","preview":"head"}"#,
-            r#"{"change":"deleted"}"#,
-        ],
+        &[r#"{"change":"created","title":"a.md","preview":"head"}"#, r#"{"change":"deleted"}"#],
     ),
     ("artifact.versioned", &[r#"{"versionId":"v1"}"#]),
     ("artifact.exported", &[r#"{"target":"out"}"#]),
-    (
-        "evidence.changed",
-        &[r#"{"title":"source","status":"ready"}"#],
-    ),
+    ("evidence.changed", &[r#"{"title":"source","status":"ready"}"#]),
     ("evidence.exported", &[r#"{"target":"pack"}"#]),
     ("review.verdict", &[r#"{"verdict":"approved"}"#]),
     ("task.created", &[r#"{"label":"t","dependsOn":["k2"]}"#]),
-    (
-        "task.updated",
-        &[
-            r#"{"status":"running"}"#,
-            r#"{"status":"completed","summary":"ok"}"#,
-        ],
-    ),
+    ("task.updated", &[r#"{"status":"running"}"#, r#"{"status":"completed","summary":"ok"}"#]),
     (
         "subagent.started",
         &[
@@ -213,22 +161,13 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
     ("subagent.failed", &[r#"{"failureCategory":"timeout"}"#]),
     ("job.queued", &[r#"{"jobId":"j1"}"#]),
     ("channel.message", &[r#"{"channelId":"ch","text":"hi"}"#]),
-    (
-        "context.attached",
-        &[
-            r#"{"kind":"skill","skillId":"s"}"#,
-            r#"{"kind":"file","name":"a"}"#,
-        ],
-    ),
+    ("context.attached", &[r#"{"kind":"skill","skillId":"s"}"#, r#"{"kind":"file","name":"a"}"#]),
     ("context.detached", &[r#"{"kind":"skill","skillId":"s"}"#]),
     ("context.missing", &[r#"{"kind":"skill","skillId":"z"}"#]),
     ("context.compaction.started", &[r#"{"trigger":"manual"}"#]),
     ("context.compaction.completed", &["{}"]),
     ("context.compaction.failed", &[r#"{"error":"no"}"#]),
-    (
-        "history.compacted",
-        &[r#"{"summary":"all of it","firstKeptSequence":3}"#],
-    ),
+    ("history.compacted", &[r#"{"summary":"all of it","firstKeptSequence":3}"#]),
     ("history.rollback.completed", &[r#"{"toSequence":4}"#]),
     (
         "snapshot.updated",
@@ -247,23 +186,11 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("stream.interrupted", &[r#"{"reason":"gone"}"#]),
-    (
-        "stream.repaired",
-        &[r#"{"method":"replay"}"#, r#"{"lost":3}"#],
-    ),
-    (
-        "session.forked",
-        &[r#"{"parentSessionId":"sess_0","parentSequence":4,"parentChain":"00"}"#],
-    ),
-    (
-        "runtime.warning",
-        &[r#"{"code":"w","message":"hm","detail":{"a":1}}"#],
-    ),
+    ("stream.repaired", &[r#"{"method":"replay"}"#, r#"{"lost":3}"#]),
+    ("session.forked", &[r#"{"parentSessionId":"sess_0","parentSequence":4,"parentChain":"00"}"#]),
+    ("runtime.warning", &[r#"{"code":"w","message":"hm","detail":{"a":1}}"#]),
     ("runtime.error", &[r#"{"code":"e","fatal":true}"#]),
-    (
-        "metrics.changed",
-        &[r#"{"metric":"ttft","value":12.5,"unit":"ms"}"#],
-    ),
+    ("metrics.changed", &[r#"{"metric":"ttft","value":12.5,"unit":"ms"}"#]),
     (
         "budget.checked",
         &[
@@ -285,10 +212,7 @@ pub(super) const SAMPLES: &[(&str, &[&str])] = &[
             r#"{"inputTokens":5,"hasUnknownUsage":true}"#,
         ],
     ),
-    (
-        "progress.evaluated",
-        &[r#"{"stalledProgressState":"healthy","shouldTerminate":false}"#],
-    ),
+    ("progress.evaluated", &[r#"{"stalledProgressState":"healthy","shouldTerminate":false}"#]),
     ("rate_limit.hit", &[r#"{"provider":"p","retryAfterMs":10}"#]),
     ("vendor.something_else", &[r#"{"a":1}"#]),
     ("tool.result", &[r#"{"status":7}"#]),
@@ -325,9 +249,7 @@ const IDS: &[(&str, &[&str])] = &[
 /// A scope that the type allows: what it demands, and whatever else comes up.
 fn scope(name: &str, picks: &[usize]) -> Scope {
     let event_type = EventType::named(name);
-    let required = event_type
-        .descriptor()
-        .map_or(&[][..], |row| row.scope.required());
+    let required = event_type.descriptor().map_or(&[][..], |row| row.scope.required());
     let mut scope = Scope::default();
     for ((wire, ids), pick) in IDS.iter().zip(picks) {
         let needed = required.iter().any(|group| group.contains(wire)) || *wire == "threadId";

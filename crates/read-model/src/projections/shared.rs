@@ -58,28 +58,21 @@ pub(crate) fn spilled_all(recorded: &RecordedEvent) -> Vec<Ref> {
 
 /// The ref to the whole of a payload member that was too large to stay in the event.
 pub(crate) fn spilled(recorded: &RecordedEvent, pointer: &str) -> Option<Ref> {
-    spilled_all(recorded)
-        .into_iter()
-        .find(|r| r.pointer.as_deref() == Some(pointer))
+    spilled_all(recorded).into_iter().find(|r| r.pointer.as_deref() == Some(pointer))
 }
 
 /// The first ref to something at or below a payload member that was too large to stay in the event.
 pub(crate) fn spilled_under(recorded: &RecordedEvent, pointer: &str) -> Option<Ref> {
     let below = |at: &str| {
-        at.strip_prefix(pointer)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        at.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    spilled_all(recorded)
-        .into_iter()
-        .find(|r| r.pointer.as_deref().is_some_and(below))
+    spilled_all(recorded).into_iter().find(|r| r.pointer.as_deref().is_some_and(below))
 }
 
 /// The first `max` bytes of a text's first line, for titles.
 pub(crate) fn headline(text: &str, max: usize) -> &str {
     let line = text.trim_start().lines().next().unwrap_or_default();
-    let end = (0..=max.min(line.len()))
-        .rev()
-        .find(|at| line.is_char_boundary(*at));
+    let end = (0..=max.min(line.len())).rev().find(|at| line.is_char_boundary(*at));
     line.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 

@@ -47,11 +47,7 @@ pub fn dot(graph: &ExecutionGraph) -> String {
 
 fn label(node: &Node, status: Status) -> String {
     let word = super::status_word(node.kind(), status);
-    let title = if node.title.is_empty() {
-        node.kind().label()
-    } else {
-        node.title.as_str()
-    };
+    let title = if node.title.is_empty() { node.kind().label() } else { node.title.as_str() };
     match node.input.as_deref().or(node.output.as_deref()) {
         Some(more) if more != title => format!("{title}\n{}\n{}", short(more), word),
         _ => format!("{title}\n{word}"),

@@ -12,22 +12,14 @@ use crate::projections::graph::{EdgeKind, ExecutionGraph, Node, NodeId, NodeKind
 #[must_use]
 pub fn mermaid(graph: &ExecutionGraph) -> String {
     let derived = graph.derive();
-    let names: HashMap<&NodeId, usize> = graph
-        .nodes()
-        .enumerate()
-        .map(|(at, node)| (&node.id, at + 1))
-        .collect();
+    let names: HashMap<&NodeId, usize> =
+        graph.nodes().enumerate().map(|(at, node)| (&node.id, at + 1)).collect();
     let mut out = String::from("flowchart LR\n");
     for (at, node) in graph.nodes().enumerate() {
         let status = derived.status(node);
         let (open, close) = shape(node.kind());
         let text = label(node, status);
-        let _ = writeln!(
-            out,
-            "  n{}{open}\"{text}\"{close}:::{}",
-            at + 1,
-            class(status)
-        );
+        let _ = writeln!(out, "  n{}{open}\"{text}\"{close}:::{}", at + 1, class(status));
     }
     for edge in graph.edges() {
         let (Some(from), Some(to)) = (names.get(&edge.from), names.get(&edge.to)) else {
@@ -54,17 +46,10 @@ pub fn mermaid(graph: &ExecutionGraph) -> String {
 }
 
 fn label(node: &Node, status: Status) -> String {
-    let title = if node.title.is_empty() {
-        node.kind().label()
-    } else {
-        node.title.as_str()
-    };
+    let title = if node.title.is_empty() { node.kind().label() } else { node.title.as_str() };
     let mut out = escaped(title, 48);
-    if let Some(more) = node
-        .input
-        .as_deref()
-        .or(node.output.as_deref())
-        .filter(|more| *more != title)
+    if let Some(more) =
+        node.input.as_deref().or(node.output.as_deref()).filter(|more| *more != title)
     {
         out.push_str("<br>");
         out.push_str(&escaped(more, 48));

@@ -55,26 +55,18 @@ fn pictures_are_well_formed_and_nothing_overlaps() {
         let graph = story.graph();
         let picture = svg(&graph);
         let xml = roxmltree::Document::parse(&picture).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(
-            !picture.contains("<script") && !picture.contains("href=\"http"),
-            "{name}"
-        );
+        assert!(!picture.contains("<script") && !picture.contains("href=\"http"), "{name}");
         let page = Area {
             x: 0,
             y: 0,
             w: number(xml.root_element(), "width"),
             h: number(xml.root_element(), "height"),
         };
-        let groups = xml
-            .descendants()
-            .filter(|n| n.attribute("data-node").is_some());
+        let groups = xml.descendants().filter(|n| n.attribute("data-node").is_some());
         let mut frames: Vec<(&str, Area)> = Vec::new();
         for group in groups {
             let id = group.attribute("data-node").unwrap();
-            assert!(
-                graph.node(&id.parse::<NodeId>().unwrap()).is_some(),
-                "{name}: {id}"
-            );
+            assert!(graph.node(&id.parse::<NodeId>().unwrap()).is_some(), "{name}: {id}");
             let title = group.first_element_child().unwrap();
             assert!(title.has_tag_name("title") && !title.text().unwrap_or_default().is_empty());
             let Some(area) = frame(group) else {
@@ -85,10 +77,7 @@ fn pictures_are_well_formed_and_nothing_overlaps() {
                 "{name}: {id} leaves the page"
             );
             for (other, there) in &frames {
-                assert!(
-                    !overlap(area, *there),
-                    "{name}: {id} {area:?} overlaps {other} {there:?}"
-                );
+                assert!(!overlap(area, *there), "{name}: {id} {area:?} overlaps {other} {there:?}");
             }
             frames.push((id, area));
             texts_fit(name, group, area);
@@ -107,10 +96,7 @@ fn pictures_are_well_formed_and_nothing_overlaps() {
 /// Where a text stands, by the table of widths.
 fn place(text: roxmltree::Node<'_, '_>) -> Area {
     let class = text.attribute("class").unwrap();
-    let style = ALL
-        .iter()
-        .find(|style| class.split(' ').any(|c| c == style.class))
-        .unwrap();
+    let style = ALL.iter().find(|style| class.split(' ').any(|c| c == style.class)).unwrap();
     let w = style.font.width(text.text().unwrap_or_default());
     let (x, y) = (number(text, "x"), number(text, "y"));
     let x = match text.attribute("text-anchor") {
@@ -118,30 +104,18 @@ fn place(text: roxmltree::Node<'_, '_>) -> Area {
         Some("middle") => x - w / 2,
         _ => x,
     };
-    Area {
-        x,
-        y: y - style.font.size,
-        w,
-        h: style.font.size + 3,
-    }
+    Area { x, y: y - style.font.size, w, h: style.font.size + 3 }
 }
 
 fn texts_fit(name: &str, group: roxmltree::Node<'_, '_>, frame: Area) {
-    let texts: Vec<_> = group
-        .descendants()
-        .filter(|n| n.has_tag_name("text"))
-        .collect();
+    let texts: Vec<_> = group.descendants().filter(|n| n.has_tag_name("text")).collect();
     for text in &texts {
         let area = place(*text);
         let inside = area.x >= frame.x
             && area.right() <= frame.right()
             && area.y >= frame.y
             && area.bottom() <= frame.bottom() + 2;
-        assert!(
-            inside,
-            "{name}: {:?} leaves its card: {area:?} in {frame:?}",
-            text.text()
-        );
+        assert!(inside, "{name}: {:?} leaves its card: {area:?} in {frame:?}", text.text());
     }
     for (at, text) in texts.iter().enumerate() {
         for other in texts.iter().skip(at + 1) {
@@ -160,10 +134,7 @@ fn texts_fit(name: &str, group: roxmltree::Node<'_, '_>, frame: Area) {
 /// Marks in labels must not end a string, open a tag or start a statement.
 #[test]
 fn odd_texts_are_escaped() {
-    let (_, story) = gallery()
-        .into_iter()
-        .find(|(name, _)| *name == "odd_texts")
-        .unwrap();
+    let (_, story) = gallery().into_iter().find(|(name, _)| *name == "odd_texts").unwrap();
     let graph = story.graph();
     let picture = svg(&graph);
     assert!(picture.contains("&lt;script&gt;") && !picture.contains('\u{202E}'));
@@ -171,16 +142,11 @@ fn odd_texts_are_escaped() {
         let unescaped = line.replace("\\\\", "").replace("\\\"", "");
         assert_eq!(unescaped.matches('"').count() % 2, 0, "{line}");
     }
-    for line in mermaid(&graph)
-        .lines()
-        .filter(|line| line.contains("[\"") || line.contains("(\""))
+    for line in mermaid(&graph).lines().filter(|line| line.contains("[\"") || line.contains("(\""))
     {
         let (_, label) = line.split_once('"').unwrap();
         let (label, _) = label.rsplit_once('"').unwrap();
         let plain = label.replace("<br>", " ");
-        assert!(
-            !plain.contains(['"', '<', '>', '(', ')', '[', ']', '{', '}', '`', '|']),
-            "{line}"
-        );
+        assert!(!plain.contains(['"', '<', '>', '(', ')', '[', ']', '{', '}', '`', '|']), "{line}");
     }
 }

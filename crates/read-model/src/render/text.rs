@@ -29,29 +29,17 @@ const MARGIN_PERCENT: i32 = 8;
 impl Font {
     /// A regular font.
     pub(super) const fn regular(size: i32) -> Self {
-        Self {
-            size,
-            bold: false,
-            mono: false,
-        }
+        Self { size, bold: false, mono: false }
     }
 
     /// A bold font.
     pub(super) const fn bold(size: i32) -> Self {
-        Self {
-            size,
-            bold: true,
-            mono: false,
-        }
+        Self { size, bold: true, mono: false }
     }
 
     /// A font for code.
     pub(super) const fn mono(size: i32) -> Self {
-        Self {
-            size,
-            bold: false,
-            mono: true,
-        }
+        Self { size, bold: false, mono: true }
     }
 
     /// Width of a text in pixels, rounded up.
@@ -107,14 +95,9 @@ impl Font {
         }
         let head = self.fit(text, most * 2 / 5);
         let room = most - self.width(&head);
-        let tail = text
-            .char_indices()
-            .map(|(at, _)| text.get(at..).unwrap_or_default());
+        let tail = text.char_indices().map(|(at, _)| text.get(at..).unwrap_or_default());
         let starts = |tail: &&str| tail.chars().next().is_none_or(|c| !continues_cluster(c));
-        let tail = tail
-            .filter(starts)
-            .find(|tail| self.width(tail) <= room)
-            .unwrap_or_default();
+        let tail = tail.filter(starts).find(|tail| self.width(tail) <= room).unwrap_or_default();
         format!("{head}{tail}")
     }
 
@@ -142,11 +125,7 @@ impl Font {
         for (at, c) in text.char_indices() {
             used += i64::from(self.char_width(c));
             if used > room {
-                return if last_break > 0 {
-                    last_break
-                } else {
-                    at.max(c.len_utf8())
-                };
+                return if last_break > 0 { last_break } else { at.max(c.len_utf8()) };
             }
             if c == ' ' {
                 last_break = at + c.len_utf8();
@@ -273,10 +252,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(
-            font.wrap("one two three four", 60, 3),
-            ["one two", "three four"]
-        );
+        assert_eq!(font.wrap("one two three four", 60, 3), ["one two", "three four"]);
     }
 
     #[test]
@@ -291,10 +267,7 @@ mod tests {
     fn escapes_what_xml_and_readers_cannot_take() {
         let mut out = String::new();
         escape("<a href=\"x\">&'\u{0}\u{202E}evil\u{FFFE}", &mut out);
-        assert_eq!(
-            out,
-            "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{FFFD}evil\u{FFFD}"
-        );
+        assert_eq!(out, "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{FFFD}evil\u{FFFD}");
     }
 
     #[test]

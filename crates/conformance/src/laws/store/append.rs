@@ -16,23 +16,11 @@ pub(super) fn batches_are_atomic(stores: &dyn Stores) -> Result<(), Broken> {
         refused, Err(AppendError::Invalid { position, .. }) => position, "a batch with a bad event"
     );
     same!(position, 2, "the event that is named");
-    same!(
-        log.reader().head(&s)?,
-        None,
-        "a session of which only a bad batch was tried"
-    );
+    same!(log.reader().head(&s)?, None, "a session of which only a bad batch was tried");
 
-    let kept = log.append(
-        &s,
-        Expected::Empty,
-        vec![tool_started("e1")?, delta("e3", "x")?],
-    )?;
+    let kept = log.append(&s, Expected::Empty, vec![tool_started("e1")?, delta("e3", "x")?])?;
     same!(kept.sequences, [1, 2], "the batch without the bad event");
-    let refused = log.append(
-        &s,
-        Expected::Any,
-        vec![delta("e4", "x")?, delta("e3", "other")?],
-    );
+    let refused = log.append(&s, Expected::Any, vec![delta("e4", "x")?, delta("e3", "other")?]);
     form!(refused, Err(AppendError::Conflict { .. }) => (), "a batch with a conflict");
     form!(log.append(&s, Expected::Any, Vec::new()), Err(AppendError::Empty) => (), "a batch of none");
     let log = stores.reopened(log);
@@ -49,31 +37,15 @@ pub(super) fn expectations_hold(stores: &dyn Stores) -> Result<(), Broken> {
             result, Err(AppendError::WrongExpected { actual, .. }) => actual.sequence, "{expected:?}"
         ))
     };
-    same!(
-        refused(Expected::Exact(1), "x")?,
-        0,
-        "where an absent session is"
-    );
+    same!(refused(Expected::Exact(1), "x")?, 0, "where an absent session is");
     log.append(&s, Expected::Exact(0), vec![tool_started("e1")?])?;
-    same!(
-        refused(Expected::Empty, "x")?,
-        1,
-        "where a session with one event is"
-    );
+    same!(refused(Expected::Empty, "x")?, 1, "where a session with one event is");
     same!(refused(Expected::Exact(0), "x")?, 1, "where it is");
     same!(refused(Expected::Exact(2), "x")?, 1, "where it is");
-    let second = log.append(
-        &s,
-        Expected::Exact(1),
-        vec![delta("e2", "x")?, delta("e3", "x")?],
-    )?;
+    let second = log.append(&s, Expected::Exact(1), vec![delta("e2", "x")?, delta("e3", "x")?])?;
     same!(second.sequences, [2, 3], "a batch behind the first event");
     same!(second.head.sequence, 3, "the head in the receipt");
-    same!(
-        log.reader().head(&s)?,
-        Some(second.head),
-        "the head of the log"
-    );
+    same!(log.reader().head(&s)?, Some(second.head), "the head of the log");
     log.append(&s, Expected::Any, vec![delta("e4", "x")?])?;
     same!(ids(&log, &s)?, ["e1", "e2", "e3", "e4"], "what is stored");
     Ok(())
@@ -95,10 +67,7 @@ pub(super) fn writers_share_one_sequence(stores: &dyn Stores) -> Result<(), Brok
                 })
             })
             .collect();
-        writers
-            .into_iter()
-            .map(std::thread::ScopedJoinHandle::join)
-            .collect()
+        writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
     });
     for result in results {
         result.map_err(|_| Broken::because("a writer panicked"))??;
@@ -118,11 +87,7 @@ fn write(log: &EventLog, s: &SessionId, writer: usize) -> Result<(), Broken> {
         loop {
             match log.append(s, Expected::Exact(head), vec![draft.clone()]) {
                 Ok(receipt) => {
-                    same!(
-                        receipt.sequences,
-                        [head + 1],
-                        "the place that was asked for"
-                    );
+                    same!(receipt.sequences, [head + 1], "the place that was asked for");
                     head += 1;
                     break;
                 }
@@ -140,28 +105,15 @@ pub(super) fn sessions_do_not_mix(stores: &dyn Stores) -> Result<(), Broken> {
     for n in 0..100_u32 {
         // The same ids in both: ids are unique within a session.
         let (first, second) = if n % 3 == 0 { (&a, &b) } else { (&b, &a) };
-        log.append(
-            first,
-            Expected::Any,
-            vec![delta(&format!("e{n}"), first.as_str())?],
-        )?;
-        log.append(
-            second,
-            Expected::Any,
-            vec![delta(&format!("e{n}"), second.as_str())?],
-        )?;
+        log.append(first, Expected::Any, vec![delta(&format!("e{n}"), first.as_str())?])?;
+        log.append(second, Expected::Any, vec![delta(&format!("e{n}"), second.as_str())?])?;
     }
     let log = stores.reopened(log);
     for own in [&a, &b] {
         same!(ids(&log, own)?.len(), 100, "events of {own}");
         for event in super::material::events(&log, own)? {
             let foreign = !event.draft.payload.as_str().contains(own.as_str());
-            same!(
-                (&event.session_id, foreign),
-                (own, false),
-                "whose event {} is",
-                event.sequence
-            );
+            same!((&event.session_id, foreign), (own, false), "whose event {} is", event.sequence);
         }
     }
     Ok(())

@@ -21,12 +21,7 @@ pub(super) fn repeats_answer_with_the_first_place(stores: &dyn Stores) -> Result
     let mut log = stores.fresh();
     let s = session("sess_1")?;
     log.append(&s, Expected::Exact(0), vec![tool_started("e1")?])?;
-    for expected in [
-        Expected::Exact(1),
-        Expected::Exact(0),
-        Expected::Empty,
-        Expected::Any,
-    ] {
+    for expected in [Expected::Exact(1), Expected::Exact(0), Expected::Empty, Expected::Any] {
         again(&log, &s, expected)?;
     }
     for batch in 0..BETWEEN / 500 {
@@ -34,22 +29,13 @@ pub(super) fn repeats_answer_with_the_first_place(stores: &dyn Stores) -> Result
         log.append(&s, Expected::Any, drafts.collect::<Result<_, _>>()?)?;
     }
     for _ in 0..2 {
-        for expected in [
-            Expected::Any,
-            Expected::Empty,
-            Expected::Exact(1),
-            Expected::Exact(77),
-        ] {
+        for expected in [Expected::Any, Expected::Empty, Expected::Exact(1), Expected::Exact(77)] {
             again(&log, &s, expected)?;
         }
         let mixed = vec![delta("f3-7", "x")?, delta("new", "x")?, tool_started("e1")?];
         let receipt = log.append(&s, Expected::Any, mixed)?;
         let last = BETWEEN as u64 + 2;
-        same!(
-            receipt.sequences,
-            [1509, last, 1],
-            "places of old and new facts in one batch"
-        );
+        same!(receipt.sequences, [1509, last, 1], "places of old and new facts in one batch");
         log = stores.reopened(log);
     }
     same!(ids(&log, &s)?.len(), BETWEEN + 2, "events in the end");
@@ -60,11 +46,7 @@ fn again(log: &EventLog, s: &SessionId, expected: Expected) -> Result<(), Broken
     let head = log.reader().head(s)?;
     let receipt = log.append(s, expected, vec![tool_started("e1")?])?;
     let said = (receipt.sequences, receipt.appended, receipt.duplicates);
-    same!(
-        said,
-        (vec![1], 0, 1),
-        "the answer to a repeat under {expected:?}"
-    );
+    same!(said, (vec![1], 0, 1), "the answer to a repeat under {expected:?}");
     same!(log.reader().head(s)?, head, "the head after a repeat");
     Ok(())
 }
@@ -72,20 +54,12 @@ fn again(log: &EventLog, s: &SessionId, expected: Expected) -> Result<(), Broken
 pub(super) fn other_content_is_a_conflict(stores: &dyn Stores) -> Result<(), Broken> {
     let log = stores.fresh();
     let s = session("sess_1")?;
-    log.append(
-        &s,
-        Expected::Empty,
-        vec![delta("e0", "x")?, tool_started("e1")?],
-    )?;
+    log.append(&s, Expected::Empty, vec![delta("e0", "x")?, tool_started("e1")?])?;
     let log = stores.reopened(log);
     let head = log.reader().head(&s)?;
 
     let other_payload = fact("e1", "tool.started", r#"{"toolName":"read_file"}"#)?;
-    same!(
-        conflict(&log, &s, other_payload)?,
-        2,
-        "where the first fact is"
-    );
+    same!(conflict(&log, &s, other_payload)?, 2, "where the first fact is");
     let mut other_scope = tool_started("e1")?;
     other_scope.scope.set("toolCallId", "another")?;
     conflict(&log, &s, other_scope)?;
@@ -103,11 +77,7 @@ pub(super) fn within_a_batch(stores: &dyn Stores) -> Result<(), Broken> {
     let twice = vec![tool_started("e2")?, delta("e3", "x")?, tool_started("e2")?];
     let receipt = log.append(&s, Expected::Exact(0), twice)?;
     let said = (receipt.sequences, receipt.appended, receipt.duplicates);
-    same!(
-        said,
-        (vec![1, 2, 1], 2, 1),
-        "the answer to a batch that says one fact twice"
-    );
+    same!(said, (vec![1, 2, 1], 2, 1), "the answer to a batch that says one fact twice");
     let unequal = vec![delta("e4", "x")?, delta("e4", "y")?];
     let refused = log.append(&s, Expected::Any, unequal);
     form!(refused, Err(AppendError::Conflict { .. }) => (), "two facts of one id in a batch");
@@ -119,18 +89,10 @@ pub(super) fn content_is_compared_as_json(stores: &dyn Stores) -> Result<(), Bro
     let log = stores.fresh();
     let s = session("sess_1")?;
     let written = |text: &str| fact("e1", "tool.progress", text);
-    log.append(
-        &s,
-        Expected::Empty,
-        vec![written(r#"{"percent":10,"x":{"a":1.10,"b":[1,2]}}"#)?],
-    )?;
+    log.append(&s, Expected::Empty, vec![written(r#"{"percent":10,"x":{"a":1.10,"b":[1,2]}}"#)?])?;
     let same_value = written(r#" { "x": {"b":[1,2],"a":1.10}, "percent": 10 } "#)?;
     let receipt = log.append(&s, Expected::Any, vec![same_value])?;
-    same!(
-        receipt.sequences,
-        [1],
-        "members in another order, other white space"
-    );
+    same!(receipt.sequences, [1], "members in another order, other white space");
     for other in [
         r#"{"percent":10,"x":{"a":1.1,"b":[1,2]}}"#,
         r#"{"percent":10,"x":{"a":1.10,"b":[2,1]}}"#,

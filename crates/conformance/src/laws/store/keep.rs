@@ -16,11 +16,7 @@ pub(super) fn unknown_types(stores: &dyn Stores) -> Result<(), Broken> {
     let payload = r#"{"depth":9007199254740993,"note":"kept"}"#;
     let mut draft = fact("e1", "dream.recalled", payload)?;
     draft.extra = Some(JsonText::parse(r#"{"mood":{"calm":0.50}}"#)?.0);
-    log.append(
-        &s,
-        Expected::Empty,
-        vec![draft.clone(), tool_started("e2")?],
-    )?;
+    log.append(&s, Expected::Empty, vec![draft.clone(), tool_started("e2")?])?;
     let log = stores.reopened(log);
     let stored = events(&log, &s)?;
     let first = form!(stored.first(), Some(event) => event, "the first event");
@@ -28,11 +24,7 @@ pub(super) fn unknown_types(stores: &dyn Stores) -> Result<(), Broken> {
     let (name, kept) = form!(
         first.event(), Event::Unknown { name, payload } => (name, payload), "how it is read"
     );
-    same!(
-        (&*name, kept.as_str()),
-        ("dream.recalled", payload),
-        "what is read"
-    );
+    same!((&*name, kept.as_str()), ("dream.recalled", payload), "what is read");
     Ok(())
 }
 
@@ -41,11 +33,7 @@ pub(super) fn payloads_as_written(stores: &dyn Stores) -> Result<(), Broken> {
     let log = stores.fresh();
     let s = session("sess_1")?;
     let payload = r#"{"zeta":1.10,"toolName":"f","args":{"id":9007199254740993,"y":1e400,"x":-0.0,"a":"\u0000"}}"#;
-    let receipt = log.append(
-        &s,
-        Expected::Empty,
-        vec![fact("e1", "tool.started", payload)?],
-    )?;
+    let receipt = log.append(&s, Expected::Empty, vec![fact("e1", "tool.started", payload)?])?;
     same!(receipt.masked + receipt.spilled, 0, "changes on the way in");
     let log = stores.reopened(log);
     for event in events(&log, &s)? {
@@ -70,16 +58,8 @@ pub(super) fn old_records(stores: &dyn Stores) -> Result<(), Broken> {
     let old = form!(stored.first(), Some(event) => event, "the old record");
     let task =
         form!(old.event(), Event::Task(TaskEvent::TaskCreated(task)) => task, "how it is read");
-    same!(
-        task.status,
-        Some(TaskStatus::Unknown),
-        "a word that is not in the list"
-    );
-    same!(
-        (task.label, task.objective),
-        (None, None),
-        "members that it lacks"
-    );
+    same!(task.status, Some(TaskStatus::Unknown), "a word that is not in the list");
+    same!((task.label, task.objective), (None, None), "members that it lacks");
     same!(old.draft.payload.as_str(), payload, "what is stored");
     let line = to_json(old, WriteOptions::default());
     let states_version = line.starts_with(r#"{"schemaVersion":"0.0.9""#);
@@ -99,32 +79,17 @@ pub(super) fn reopening_changes_nothing(stores: &dyn Stores) -> Result<(), Broke
         log.append(
             &s,
             Expected::Any,
-            vec![
-                tool_started(&format!("t{n}"))?,
-                delta(&format!("d{n}"), "x")?,
-            ],
+            vec![tool_started(&format!("t{n}"))?, delta(&format!("d{n}"), "x")?],
         )?;
     }
-    let before = (
-        events(&log, &s)?,
-        log.reader().head(&s)?,
-        log.reader().sessions()?,
-    );
+    let before = (events(&log, &s)?, log.reader().head(&s)?, log.reader().sessions()?);
     let log = stores.reopened(log);
     let again = stores.reopened(log);
-    let after = (
-        events(&again, &s)?,
-        again.reader().head(&s)?,
-        again.reader().sessions()?,
-    );
+    let after = (events(&again, &s)?, again.reader().head(&s)?, again.reader().sessions()?);
     same!(after.0 == before.0, true, "events are equal");
     same!(after.1, before.1, "the head");
     same!(after.2, before.2, "the list of sessions");
     same!(again.reader().verify(&s)?.fault, None, "the chain");
-    same!(
-        script(stores)?,
-        script(stores)?,
-        "heads of the same facts written twice"
-    );
+    same!(script(stores)?, script(stores)?, "heads of the same facts written twice");
     Ok(())
 }

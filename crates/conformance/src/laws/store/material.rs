@@ -20,14 +20,7 @@ pub(super) fn runtime() -> Result<RuntimeId, Broken> {
 pub(super) fn fact(id: &str, event_type: &str, payload: &str) -> Result<EventDraft, Broken> {
     let (payload, _) = JsonText::parse(payload)?;
     let mut scope = Scope::default();
-    for name in [
-        "threadId",
-        "turnId",
-        "stepId",
-        "toolCallId",
-        "messageId",
-        "taskId",
-    ] {
+    for name in ["threadId", "turnId", "stepId", "toolCallId", "messageId", "taskId"] {
         scope.set(name, &format!("{name}_1"))?;
     }
     Ok(EventDraft {
@@ -83,8 +76,5 @@ pub(super) fn ids(log: &EventLog, session: &SessionId) -> Result<Vec<String>, Br
             return Err(Broken::because(text));
         }
     }
-    Ok(events
-        .iter()
-        .map(|event| event.draft.event_id.to_string())
-        .collect())
+    Ok(events.iter().map(|event| event.draft.event_id.to_string()).collect())
 }

@@ -31,18 +31,10 @@ pub(super) fn ranges(stores: &dyn Stores) -> Result<(), Broken> {
     same!(read(Unbounded, Unbounded)?, list(1, 30), "all");
     same!(read(Included(0), Included(30))?, list(1, 30), "0..=30");
     same!(read(Included(1), Included(1))?, [1], "1..=1");
-    same!(
-        read(Included(5), Included(6))?,
-        [5, 6],
-        "5..=6, over the edge of a batch"
-    );
+    same!(read(Included(5), Included(6))?, [5, 6], "5..=6, over the edge of a batch");
     same!(read(Excluded(5), Excluded(7))?, [6], "between 5 and 7");
     same!(read(Included(29), Unbounded)?, [29, 30], "29..");
-    same!(
-        read(Included(29), Included(u64::MAX))?,
-        [29, 30],
-        "29..=max"
-    );
+    same!(read(Included(29), Included(u64::MAX))?, [29, 30], "29..=max");
     same!(read(Unbounded, Excluded(3))?, [1, 2], "..3");
     same!(read(Included(31), Unbounded)?.len(), 0, "31..");
     same!(read(Included(7), Excluded(7))?.len(), 0, "7..7");
@@ -51,11 +43,7 @@ pub(super) fn ranges(stores: &dyn Stores) -> Result<(), Broken> {
         let chain = reader.chain_at(&s, sequence)?;
         same!(chain.is_some(), true, "a chain value at {sequence}");
     }
-    same!(
-        reader.chain_at(&s, 31)?,
-        None,
-        "the chain value behind the end"
-    );
+    same!(reader.chain_at(&s, 31)?, None, "the chain value behind the end");
     Ok(())
 }
 
@@ -80,19 +68,9 @@ pub(super) fn sessions_by_activity(stores: &dyn Stores) -> Result<(), Broken> {
         log.append(&session(name)?, Expected::Empty, vec![delta("e1", "x")?])?;
     }
     let listed = |log: &event_spine::EventLog| -> Result<Vec<SessionId>, Broken> {
-        Ok(log
-            .reader()
-            .sessions()?
-            .into_iter()
-            .map(|summary| summary.session_id)
-            .collect())
+        Ok(log.reader().sessions()?.into_iter().map(|summary| summary.session_id).collect())
     };
-    let of = |names: [&str; 3]| {
-        names
-            .into_iter()
-            .map(session)
-            .collect::<Result<Vec<_>, _>>()
-    };
+    let of = |names: [&str; 3]| names.into_iter().map(session).collect::<Result<Vec<_>, _>>();
     same!(listed(&log)?, of(names)?, "sessions as they came");
     // A producer's clock that went back a year changes nothing.
     let mut late = delta("e2", "x")?;

@@ -204,9 +204,7 @@ impl Masker {
             payload: payload.unwrap_or(draft.payload),
             extra: extra.or(draft.extra),
             // Names may have changed, so the canonical order is made anew.
-            refs: refs
-                .map(|refs| Refs::parse(&refs).unwrap_or(Refs::NONE))
-                .unwrap_or(draft.refs),
+            refs: refs.map(|refs| Refs::parse(&refs).unwrap_or(Refs::NONE)).unwrap_or(draft.refs),
             ..draft
         };
         (Masked { draft, counts }, end)

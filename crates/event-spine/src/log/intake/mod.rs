@@ -61,9 +61,7 @@ pub(crate) fn prepare(
 }
 
 fn blob_error(error: spill::SpillError) -> AppendError {
-    AppendError::Blob {
-        detail: error.to_string(),
-    }
+    AppendError::Blob { detail: error.to_string() }
 }
 
 /// What is said of a draft that lost something.

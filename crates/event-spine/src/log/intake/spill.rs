@@ -81,10 +81,7 @@ fn changed(
     blobs: &Blobs,
     limit: usize,
 ) -> Result<Vec<Option<Spilled>>, SpillError> {
-    let planned: Vec<_> = drafts
-        .iter()
-        .map(|draft| Planned::of(draft, limit))
-        .collect();
+    let planned: Vec<_> = drafts.iter().map(|draft| Planned::of(draft, limit)).collect();
     let mut seen = HashSet::new();
     let mut named = Vec::new();
     for body in planned.iter().flatten().flat_map(Planned::bodies) {
@@ -94,8 +91,7 @@ fn changed(
     }
     blobs.put_named(&named)?;
     let each = drafts.iter().zip(&planned);
-    each.map(|(draft, planned)| planned.as_ref().map(|p| p.spilled(draft)).transpose())
-        .collect()
+    each.map(|(draft, planned)| planned.as_ref().map(|p| p.spilled(draft)).transpose()).collect()
 }
 
 /// What is taken out of one draft, and what its texts are then.
@@ -113,10 +109,7 @@ impl<'a> Planned<'a> {
         }
         let planned = Self {
             payload: Plan::of_payload(&draft.event_type, &draft.payload, limit),
-            beside: draft
-                .extra
-                .as_ref()
-                .map(|text| Plan::of_members_beside(text, limit)),
+            beside: draft.extra.as_ref().map(|text| Plan::of_members_beside(text, limit)),
         };
         let any = planned.bodies().next().is_some();
         any.then_some(planned)
@@ -129,10 +122,7 @@ impl<'a> Planned<'a> {
 
     fn spilled(&self, draft: &EventDraft) -> Result<Spilled, SpillError> {
         let owner = owner(draft.event_type.name());
-        let refs = self.bodies().map(|body| Ref {
-            owner: owner.clone(),
-            ..body.reference()
-        });
+        let refs = self.bodies().map(|body| Ref { owner: owner.clone(), ..body.reference() });
         let (text, beside) = (self.payload.text.clone(), self.beside.as_ref());
         let extra = beside.and_then(|plan| plan.text.clone());
         Ok(Spilled {
@@ -160,9 +150,7 @@ fn owner(event_type: &str) -> Option<String> {
 }
 
 fn with_all(refs: &Refs, more: impl Iterator<Item = Ref>) -> Result<Refs, RefsError> {
-    let shape = |e: serde_json::Error| RefsError::Shape {
-        detail: e.to_string(),
-    };
+    let shape = |e: serde_json::Error| RefsError::Shape { detail: e.to_string() };
     let mut list: Vec<serde_json::Value> = match refs.as_json() {
         Some(text) => text.read().map_err(shape)?,
         None => Vec::new(),
@@ -170,9 +158,8 @@ fn with_all(refs: &Refs, more: impl Iterator<Item = Ref>) -> Result<Refs, RefsEr
     for one in more {
         list.push(serde_json::to_value(one).map_err(shape)?);
     }
-    let text = JsonText::from_value(&list).map_err(|e| RefsError::Shape {
-        detail: e.to_string(),
-    })?;
+    let text =
+        JsonText::from_value(&list).map_err(|e| RefsError::Shape { detail: e.to_string() })?;
     Refs::parse(&text)
 }
 

@@ -30,16 +30,10 @@ pub(crate) fn check(draft: &EventDraft) -> Result<(), Defect> {
     }
     let EventType::Known(row) = &draft.event_type else {
         // Kept whole and flagged by its type; nobody can say what ids it needs.
-        return if well_formed_name(&draft.event_type) {
-            Ok(())
-        } else {
-            Err(Defect::TypeName)
-        };
+        return if well_formed_name(&draft.event_type) { Ok(()) } else { Err(Defect::TypeName) };
     };
     if let Some(missing) = row.scope.missing(&draft.scope).next() {
-        return Err(Defect::MissingScope {
-            missing: missing.to_string(),
-        });
+        return Err(Defect::MissingScope { missing: missing.to_string() });
     }
     draft.event().map_err(Defect::Payload)?;
     if row.family == Family::Task && speaks_of_attempt(draft) {
@@ -56,8 +50,5 @@ fn speaks_of_attempt(draft: &EventDraft) -> bool {
     struct Attempt {
         attempt: Option<serde::de::IgnoredAny>,
     }
-    draft
-        .payload
-        .read::<Attempt>()
-        .is_ok_and(|payload| payload.attempt.is_some())
+    draft.payload.read::<Attempt>().is_ok_and(|payload| payload.attempt.is_some())
 }

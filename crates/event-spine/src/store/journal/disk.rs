@@ -61,11 +61,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, create: bool) -> io::Result<Box<dyn DiskFile>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(create)
-            .open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(create).open(path)?;
         Ok(Box::new(file))
     }
 

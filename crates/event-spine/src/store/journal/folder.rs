@@ -45,19 +45,11 @@ pub(super) fn lock(dir: &Path, entropy: &dyn Entropy) -> Result<LockedFolder, Op
     let journal = dir.join("journal");
     if fresh {
         let format = dir.join(FORMAT);
-        write_new(
-            &format,
-            format!("spine {JOURNAL_VERSION}\n").as_bytes(),
-            0o644,
-        )?;
+        write_new(&format, format!("spine {JOURNAL_VERSION}\n").as_bytes(), 0o644)?;
     }
     fs::create_dir_all(&journal).map_err(OpenError::io("create", &journal))?;
     let mask_key = mask_key(dir, entropy)?;
-    Ok(LockedFolder {
-        journal,
-        mask_key,
-        lock,
-    })
+    Ok(LockedFolder { journal, mask_key, lock })
 }
 
 /// Checks that a folder is a data folder of a format that is understood here. Changes nothing.
@@ -65,13 +57,9 @@ pub(super) fn lock(dir: &Path, entropy: &dyn Entropy) -> Result<LockedFolder, Op
 /// # Errors
 /// There is none, it is something else, or it is of a newer format.
 pub(super) fn check_format(dir: &Path) -> Result<(), OpenError> {
-    let not_found = || OpenError::NotFound {
-        dir: dir.to_owned(),
-    };
-    let not_a_log = |found: &str| OpenError::NotALog {
-        dir: dir.to_owned(),
-        found: found.to_owned(),
-    };
+    let not_found = || OpenError::NotFound { dir: dir.to_owned() };
+    let not_a_log =
+        |found: &str| OpenError::NotALog { dir: dir.to_owned(), found: found.to_owned() };
     if dir.is_file() {
         return Err(not_a_log("it is a file"));
     }
@@ -84,10 +72,9 @@ pub(super) fn check_format(dir: &Path) -> Result<(), OpenError> {
                 .flatten()
                 .find(|entry| entry.file_name() != LOCK);
             return Err(match foreign {
-                Some(entry) => not_a_log(&format!(
-                    "it holds «{}»",
-                    entry.file_name().to_string_lossy()
-                )),
+                Some(entry) => {
+                    not_a_log(&format!("it holds «{}»", entry.file_name().to_string_lossy()))
+                }
                 None => not_found(),
             });
         }
@@ -126,10 +113,7 @@ fn take_lock(dir: &Path) -> Result<File, OpenError> {
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
             let _ = file.read_to_string(&mut text); // the number is a courtesy
-            return Err(OpenError::InUse {
-                dir: dir.to_owned(),
-                pid: text.trim().parse().ok(),
-            });
+            return Err(OpenError::InUse { dir: dir.to_owned(), pid: text.trim().parse().ok() });
         }
         Err(TryLockError::Error(e)) => return Err(OpenError::io("lock", &path)(e)),
     }

@@ -69,9 +69,7 @@ pub(super) fn parse_frame(bytes: &[u8]) -> Parsed<'_> {
         return Parsed::Short(FRAME_HEADER);
     };
     let word = |at: usize| {
-        head.get(at..at + 4)
-            .and_then(|w| w.try_into().ok())
-            .map_or(0, u32::from_le_bytes)
+        head.get(at..at + 4).and_then(|w| w.try_into().ok()).map_or(0, u32::from_le_bytes)
     };
     let length = word(4) as usize;
     if !head.starts_with(FRAME_MAGIC) || length > MAX_BODY {
@@ -84,11 +82,7 @@ pub(super) fn parse_frame(bytes: &[u8]) -> Parsed<'_> {
     if crc != word(8) {
         return Parsed::Broken;
     }
-    Parsed::Frame(Frame {
-        synced: word(12),
-        version: head.last().copied().unwrap_or(0),
-        body,
-    })
+    Parsed::Frame(Frame { synced: word(12), version: head.last().copied().unwrap_or(0), body })
 }
 
 /// The header of a segment.
@@ -123,25 +117,15 @@ mod tests {
     fn every_flipped_bit_and_every_cut_of_a_frame_is_noticed() {
         let mut bytes = Vec::new();
         write_frame(b"a body", 99, 1, &mut bytes);
-        let whole = Parsed::Frame(Frame {
-            synced: 99,
-            version: 1,
-            body: b"a body",
-        });
+        let whole = Parsed::Frame(Frame { synced: 99, version: 1, body: b"a body" });
         assert_eq!(parse_frame(&bytes), whole);
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(
-                !matches!(parse_frame(&damaged), Parsed::Frame(_)),
-                "bit {bit}"
-            );
+            assert!(!matches!(parse_frame(&damaged), Parsed::Frame(_)), "bit {bit}");
         }
         for cut in 0..bytes.len() {
-            assert!(
-                matches!(parse_frame(&bytes[..cut]), Parsed::Short(_)),
-                "cut {cut}"
-            );
+            assert!(matches!(parse_frame(&bytes[..cut]), Parsed::Short(_)), "cut {cut}");
         }
         assert_eq!(parse_frame(&[0; 64]), Parsed::Broken);
     }

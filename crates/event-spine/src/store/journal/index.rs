@@ -33,16 +33,9 @@ impl BatchFacts {
             first: batch.first(),
             last: head.sequence,
             chain: head.chain,
-            recorded_at: batch
-                .events
-                .first()
-                .map_or(RecordedAt(0), |event| event.recorded_at),
+            recorded_at: batch.events.first().map_or(RecordedAt(0), |event| event.recorded_at),
             parent: batch.parent.clone(),
-            ids: batch
-                .events
-                .iter()
-                .map(|event| id_hash(event.draft.event_id.as_str()))
-                .collect(),
+            ids: batch.events.iter().map(|event| id_hash(event.draft.event_id.as_str())).collect(),
         }
     }
 
@@ -54,11 +47,7 @@ impl BatchFacts {
             chain: batch.chain(),
             recorded_at: RecordedAt(batch.recorded_at),
             parent: batch.parent(),
-            ids: batch
-                .records
-                .iter()
-                .map(|record| id_hash(record.event_id))
-                .collect(),
+            ids: batch.records.iter().map(|record| id_hash(record.event_id)).collect(),
         })
     }
 }
@@ -85,10 +74,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone)]
 pub(super) enum Places {
     /// Of a segment that still grows: frames, and for each event (id hash, sequence).
-    Kept {
-        frames: Vec<FramePlace>,
-        ids: Vec<(u64, u64)>,
-    },
+    Kept { frames: Vec<FramePlace>, ids: Vec<(u64, u64)> },
     /// Of a sealed segment: sections of its table of contents.
     Toc { frames: Section, ids: Section },
 }
@@ -131,24 +117,15 @@ impl Index {
             offset: u32::try_from(offset).unwrap_or(u32::MAX),
             size: u32::try_from(size).unwrap_or(u32::MAX),
         };
-        let known = self
-            .sessions
-            .entry(facts.session_id.clone())
-            .or_insert_with(|| Known {
-                head: Head {
-                    sequence: 0,
-                    chain: facts.chain,
-                },
-                first_recorded_at: facts.recorded_at,
-                last_recorded_at: facts.recorded_at,
-                parent: None,
-                activity: 0,
-                runs: Vec::new(),
-            });
-        known.head = Head {
-            sequence: facts.last,
-            chain: facts.chain,
-        };
+        let known = self.sessions.entry(facts.session_id.clone()).or_insert_with(|| Known {
+            head: Head { sequence: 0, chain: facts.chain },
+            first_recorded_at: facts.recorded_at,
+            last_recorded_at: facts.recorded_at,
+            parent: None,
+            activity: 0,
+            runs: Vec::new(),
+        });
+        known.head = Head { sequence: facts.last, chain: facts.chain };
         known.last_recorded_at = facts.recorded_at;
         known.activity = self.activity;
         if facts.parent.is_some() {
@@ -160,10 +137,7 @@ impl Index {
                 first: facts.first,
                 last: facts.last,
                 bytes: 0,
-                places: Places::Kept {
-                    frames: Vec::new(),
-                    ids: Vec::new(),
-                },
+                places: Places::Kept { frames: Vec::new(), ids: Vec::new() },
             });
         }
         if let Some(run) = known.runs.last_mut() {
@@ -208,11 +182,7 @@ impl Index {
     }
 
     pub(super) fn summaries(&self) -> Vec<SessionSummary> {
-        let mut all: Vec<_> = self
-            .sessions
-            .keys()
-            .filter_map(|id| self.summary(id))
-            .collect();
+        let mut all: Vec<_> = self.sessions.keys().filter_map(|id| self.summary(id)).collect();
         all.sort_by_key(|summary| summary.activity);
         all
     }

@@ -56,10 +56,7 @@ struct Shared {
 
 impl Shared {
     fn fault(&self) -> Option<StoreFault> {
-        self.fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set_fault(&self, fault: StoreFault) {
@@ -149,15 +146,13 @@ impl ReadStore for Journal {
     }
 
     fn read(&self, session: &SessionId, from: u64, to: u64) -> Result<Pieces, ReadError> {
-        let pieces = self
-            .shared
-            .read(|index| read::pieces(&self.journal, index, session, from, to))?;
+        let pieces =
+            self.shared.read(|index| read::pieces(&self.journal, index, session, from, to))?;
         Ok(Box::new(pieces))
     }
 
     fn event_ids(&self, session: &SessionId) -> Result<Vec<(u64, u64)>, ReadError> {
-        self.shared
-            .read(|index| reader::event_ids(&self.journal, index, session))
+        self.shared.read(|index| reader::event_ids(&self.journal, index, session))
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
@@ -181,12 +176,7 @@ impl Store for Journal {
             let _ = done.send(Err(StoreFault::Poisoned)); // the ticket below is still held
             return ticket;
         };
-        let job = Job::Batch(Box::new(Batch {
-            body,
-            facts,
-            sync: batch.sync,
-            done,
-        }));
+        let job = Job::Batch(Box::new(Batch { body, facts, sync: batch.sync, done }));
         // When the thread has ended, the job goes and with it the sender: the ticket then says «closed».
         let _ = self.jobs.send(job);
         ticket

@@ -54,12 +54,7 @@ pub(super) fn pieces(
     to: u64,
 ) -> Result<PieceReader, ReadError> {
     let mut runs = VecDeque::new();
-    for run in index
-        .sessions
-        .get(session)
-        .map(|known| known.runs.as_slice())
-        .unwrap_or_default()
-    {
+    for run in index.sessions.get(session).map(|known| known.runs.as_slice()).unwrap_or_default() {
         if run.last < from || run.first > to {
             continue;
         }
@@ -73,10 +68,7 @@ pub(super) fn pieces(
                 in_range(&all, from, to)
             }
         };
-        runs.push_back(SegmentFrames {
-            segment: run.segment,
-            frames,
-        });
+        runs.push_back(SegmentFrames { segment: run.segment, frames });
     }
     Ok(PieceReader {
         dir: dir.to_owned(),
@@ -95,12 +87,7 @@ pub(super) fn pieces(
 fn in_range(frames: &[FramePlace], from: u64, to: u64) -> VecDeque<FramePlace> {
     let begin = frames.partition_point(|place| place.last < from);
     let end = frames.partition_point(|place| place.first <= to);
-    frames
-        .get(begin..end.max(begin))
-        .unwrap_or_default()
-        .iter()
-        .copied()
-        .collect()
+    frames.get(begin..end.max(begin)).unwrap_or_default().iter().copied().collect()
 }
 
 impl PieceReader {
@@ -124,28 +111,20 @@ impl PieceReader {
                 file
             }
         };
-        let end = group.last().map_or(start, |place| {
-            u64::from(place.offset) + u64::from(place.size)
-        });
+        let end =
+            group.last().map_or(start, |place| u64::from(place.offset) + u64::from(place.size));
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.resize(usize::try_from(end - start).unwrap_or(0), 0);
         let size = file.metadata().map_err(ReadError::io("read", &path))?.len();
         // A file that is shorter than it was: what is not there is damage, not an error.
-        let there = usize::try_from(size.saturating_sub(start))
-            .unwrap_or(0)
-            .min(bytes.len());
+        let there = usize::try_from(size.saturating_sub(start)).unwrap_or(0).min(bytes.len());
         file.read_exact_at(bytes.get_mut(..there).unwrap_or_default(), start)
             .map_err(ReadError::io("read", &path))?;
         bytes.truncate(there);
         let mut entries = Vec::new();
         for place in &group {
             let from = usize::try_from(u64::from(place.offset) - start).unwrap_or(usize::MAX);
-            self.decode(
-                segment,
-                place,
-                bytes.get(from..).unwrap_or_default(),
-                &mut entries,
-            );
+            self.decode(segment, place, bytes.get(from..).unwrap_or_default(), &mut entries);
         }
         self.bytes = bytes;
         Ok(Some(entries))
@@ -153,11 +132,7 @@ impl PieceReader {
 
     fn decode(&mut self, segment: u64, place: &FramePlace, bytes: &[u8], entries: &mut Vec<Entry>) {
         let damaged = |what: &str| {
-            format!(
-                "{} is damaged at byte {} ({what})",
-                segment_name(segment),
-                place.offset
-            )
+            format!("{} is damaged at byte {} ({what})", segment_name(segment), place.offset)
         };
         let Parsed::Frame(frame) = parse_frame(bytes) else {
             self.damage = Some(damaged("checksum"));
@@ -188,15 +163,9 @@ impl PieceReader {
     }
 
     fn gap(&mut self, to: u64) -> Entry {
-        let reason = self
-            .damage
-            .take()
-            .unwrap_or_else(|| "a damaged part of the journal".to_owned());
-        let gap = Gap {
-            from: self.next,
-            to,
-            reason,
-        };
+        let reason =
+            self.damage.take().unwrap_or_else(|| "a damaged part of the journal".to_owned());
+        let gap = Gap { from: self.next, to, reason };
         self.next = to + 1;
         Entry::Gap(gap)
     }
@@ -214,10 +183,7 @@ fn next_group(frames: &mut VecDeque<FramePlace>) -> Option<(u64, Vec<FramePlace>
     let mut end = start + u64::from(first.size);
     let mut group = vec![first];
     while let Some(next) = frames.front() {
-        let (from, to) = (
-            u64::from(next.offset),
-            u64::from(next.offset) + u64::from(next.size),
-        );
+        let (from, to) = (u64::from(next.offset), u64::from(next.offset) + u64::from(next.size));
         if from < end || from - end > READ_THROUGH || to - start > READ_BYTES {
             break;
         }

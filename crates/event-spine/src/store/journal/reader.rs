@@ -47,12 +47,7 @@ impl JournalReader {
     pub(crate) fn open(dir: &Path) -> Result<Self, OpenError> {
         folder::check_format(dir)?;
         let journal = dir.join("journal");
-        let state = State {
-            index: Index::default(),
-            growing: 0,
-            end: 0,
-            file: None,
-        };
+        let state = State { index: Index::default(), growing: 0, end: 0, file: None };
         let reader = Self {
             dir: dir.to_owned(),
             journal,
@@ -60,18 +55,8 @@ impl JournalReader {
             changes: watch::Sender::new(0),
         };
         reader.with(|_| ()).map_err(|e| match e {
-            ReadError::Io {
-                action,
-                path,
-                source,
-            } => OpenError::Io {
-                action,
-                path,
-                source,
-            },
-            other => OpenError::Blobs {
-                detail: other.to_string(),
-            },
+            ReadError::Io { action, path, source } => OpenError::Io { action, path, source },
+            other => OpenError::Blobs { detail: other.to_string() },
         })?;
         Ok(reader)
     }
@@ -99,24 +84,9 @@ impl State {
         };
         for &number in sealed.iter().filter(|number| !known.contains(number)) {
             let mut notes = recover::Recovery::default();
-            recover::enter_sealed(
-                &RealDisk,
-                journal,
-                number,
-                &mut self.index,
-                &mut notes,
-                false,
-            )
-            .map_err(|e| match e {
-                OpenError::Io {
-                    action,
-                    path,
-                    source,
-                } => ReadError::Io {
-                    action,
-                    path,
-                    source,
-                },
+            recover::enter_sealed(&RealDisk, journal, number, &mut self.index, &mut notes, false)
+                .map_err(|e| match e {
+                OpenError::Io { action, path, source } => ReadError::Io { action, path, source },
                 _ => ReadError::Io {
                     action: "read",
                     path: segment_path(journal, number),
@@ -171,12 +141,7 @@ pub(super) fn event_ids(
     session: &SessionId,
 ) -> Result<Vec<(u64, u64)>, ReadError> {
     let mut all = Vec::new();
-    for run in index
-        .sessions
-        .get(session)
-        .map(|known| known.runs.as_slice())
-        .unwrap_or_default()
-    {
+    for run in index.sessions.get(session).map(|known| known.runs.as_slice()).unwrap_or_default() {
         match &run.places {
             Places::Kept { ids, .. } => all.extend_from_slice(ids),
             Places::Toc { ids, .. } => {
@@ -199,23 +164,14 @@ pub(super) fn verify_storage(dir: &Path) -> Result<Vec<StorageFinding>, ReadErro
     let mut expected = numbers.first().copied().unwrap_or(1);
     for &number in &numbers {
         let name = segment_name(number);
-        let finding = |offset, what: String| StorageFinding {
-            file: name.clone(),
-            offset,
-            what,
-        };
+        let finding = |offset, what: String| StorageFinding { file: name.clone(), offset, what };
         if number != expected {
-            findings.push(finding(
-                0,
-                format!("segment {expected} is missing before it"),
-            ));
+            findings.push(finding(0, format!("segment {expected} is missing before it")));
         }
         expected = number + 1;
         let path = segment_path(&journal, number);
         let file = File::open(&path).map_err(ReadError::io("open", &path))?;
-        let size = fs::metadata(&path)
-            .map_err(ReadError::io("read", &path))?
-            .len();
+        let size = fs::metadata(&path).map_err(ReadError::io("read", &path))?.len();
         let mut header = [0; SEGMENT_HEADER];
         let header_read = DiskFile::read_at(&file, &mut header, 0).is_ok();
         if !header_read || !is_segment_header(&header, number) {
@@ -225,11 +181,7 @@ pub(super) fn verify_storage(dir: &Path) -> Result<Vec<StorageFinding>, ReadErro
             .map_err(ReadError::io("read", &path))?;
         let last = numbers.last() == Some(&number);
         // While a process writes, the end of the last segment may be a write that is under way.
-        let cut = if last && folder::is_locked(dir) {
-            found.cut()
-        } else {
-            u64::MAX
-        };
+        let cut = if last && folder::is_locked(dir) { found.cut() } else { u64::MAX };
         for (from, to) in found.damage.iter().filter(|&&(from, _)| from < cut) {
             let what = if last && *from >= found.cut() {
                 format!(

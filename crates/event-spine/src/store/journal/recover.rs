@@ -39,12 +39,7 @@ impl RecoveryNote {
     /// One sentence for people.
     #[must_use]
     pub fn message(&self) -> String {
-        let Self {
-            file,
-            offset,
-            bytes,
-            kept_in,
-        } = self;
+        let Self { file, offset, bytes, kept_in } = self;
         match kept_in {
             Some(kept) => {
                 format!(
@@ -104,11 +99,7 @@ pub(super) fn create_segment(
         Ok(file)
     };
     let file = create().map_err(OpenError::io("create", &path))?;
-    Ok(Tail {
-        number,
-        file,
-        end: SEGMENT_HEADER as u64,
-    })
+    Ok(Tail { number, file, end: SEGMENT_HEADER as u64 })
 }
 
 /// Enters a sealed segment: from its table of contents, else from its frames (and then writes the table again, when it may).
@@ -121,9 +112,7 @@ pub(super) fn enter_sealed(
     may_write: bool,
 ) -> Result<(), OpenError> {
     let path = segment_path(journal, number);
-    let size = fs::metadata(&path)
-        .map_err(OpenError::io("read", &path))?
-        .len();
+    let size = fs::metadata(&path).map_err(OpenError::io("read", &path))?.len();
     if !toc::adopt(journal, number, size, index) {
         let file = File::open(&path).map_err(OpenError::io("open", &path))?;
         let found = enter_frames(&file, number, SEGMENT_HEADER as u64, size, true, index)
@@ -135,25 +124,20 @@ pub(super) fn enter_sealed(
             let _ = toc::write(journal, number, index); // a cache: without it the next open scans again
         }
     }
-    let damage = index
-        .segments
-        .get(&number)
-        .map(|segment| segment.damage.clone())
-        .unwrap_or_default();
+    let damage =
+        index.segments.get(&number).map(|segment| segment.damage.clone()).unwrap_or_default();
     note_damage(number, damage, recovery);
     let _ = disk;
     Ok(())
 }
 
 fn note_damage(number: u64, damage: impl IntoIterator<Item = (u64, u64)>, recovery: &mut Recovery) {
-    recovery
-        .notes
-        .extend(damage.into_iter().map(|(from, to)| RecoveryNote {
-            file: segment_name(number),
-            offset: from,
-            bytes: to - from,
-            kept_in: None,
-        }));
+    recovery.notes.extend(damage.into_iter().map(|(from, to)| RecoveryNote {
+        file: segment_name(number),
+        offset: from,
+        bytes: to - from,
+        kept_in: None,
+    }));
 }
 
 /// Enters the frames of a segment that grows, up to where recovery would cut, in one pass over the file.
@@ -170,9 +154,7 @@ pub(super) fn enter_frames(
         if frame.version != codec::BATCH_VERSION {
             return;
         }
-        let facts = codec::decode(frame.body)
-            .ok()
-            .and_then(|batch| BatchFacts::of_stored(&batch));
+        let facts = codec::decode(frame.body).ok().and_then(|batch| BatchFacts::of_stored(&batch));
         found.extend(facts.map(|facts| (offset, frame.size(), facts)));
     })?;
     // Where to cut is known only at the end; a sealed segment is not cut.
@@ -191,9 +173,7 @@ fn repair_tail(
     recovery: &mut Recovery,
 ) -> Result<Tail, OpenError> {
     let path = segment_path(journal, number);
-    let file = disk
-        .open(&path, false)
-        .map_err(OpenError::io("open", &path))?;
+    let file = disk.open(&path, false).map_err(OpenError::io("open", &path))?;
     let size = file.size().map_err(OpenError::io("read", &path))?;
     if !has_header(&*file, size, number).map_err(OpenError::io("read", &path))?
         && size <= SEGMENT_HEADER as u64
@@ -205,11 +185,7 @@ fn repair_tail(
             file.sync()
         };
         rewrite().map_err(OpenError::io("write", &path))?;
-        return Ok(Tail {
-            number,
-            file,
-            end: SEGMENT_HEADER as u64,
-        });
+        return Ok(Tail { number, file, end: SEGMENT_HEADER as u64 });
     }
     let found = enter_frames(&*file, number, SEGMENT_HEADER as u64, size, false, index)
         .map_err(OpenError::io("read", &path))?;
@@ -229,11 +205,7 @@ fn repair_tail(
         };
         trim().map_err(OpenError::io("trim", &path))?;
     }
-    Ok(Tail {
-        number,
-        file,
-        end: cut,
-    })
+    Ok(Tail { number, file, end: cut })
 }
 
 /// Keeps the bytes from `from` to `to` in a file of their own.
@@ -251,9 +223,7 @@ fn set_aside(
         let mut at = from;
         let mut bytes = vec![0; 1024 * 1024];
         while at < to {
-            let part = usize::try_from(to - at)
-                .unwrap_or(usize::MAX)
-                .min(bytes.len());
+            let part = usize::try_from(to - at).unwrap_or(usize::MAX).min(bytes.len());
             let bytes = bytes.get_mut(..part).unwrap_or_default();
             file.read_at(bytes, at)?;
             out.write_all(bytes)?;
@@ -263,10 +233,7 @@ fn set_aside(
         File::open(journal)?.sync_all()
     };
     copy().map_err(OpenError::io("write", &path))?;
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     recovery.notes.push(RecoveryNote {
         file: segment_name(number),
         offset: from,

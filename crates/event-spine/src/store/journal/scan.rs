@@ -34,10 +34,7 @@ impl ScanEnd {
     /// Damage that no crash explains: it lies below what was on disk.
     pub(super) fn lost(&self) -> impl Iterator<Item = (u64, u64)> {
         let cut = self.cut();
-        self.damage
-            .iter()
-            .copied()
-            .filter(move |&(from, _)| from < cut)
+        self.damage.iter().copied().filter(move |&(from, _)| from < cut)
     }
 }
 
@@ -51,18 +48,8 @@ pub(super) fn scan(
     size: u64,
     mut visit: impl FnMut(u64, Frame<'_>),
 ) -> io::Result<ScanEnd> {
-    let mut window = Window {
-        file,
-        size,
-        start: 0,
-        bytes: Vec::new(),
-    };
-    let mut end = ScanEnd {
-        end: offset,
-        written: offset,
-        damage: Vec::new(),
-        synced: 0,
-    };
+    let mut window = Window { file, size, start: 0, bytes: Vec::new() };
+    let mut end = ScanEnd { end: offset, written: offset, damage: Vec::new(), synced: 0 };
     let mut at = offset;
     while let Some((found, next)) = window.frame_from(at, &mut visit)? {
         if found > at {
@@ -121,10 +108,7 @@ impl Window<'_> {
                     visit(at, frame);
                     return Ok(Some((
                         at,
-                        Seen {
-                            synced: frame.synced,
-                            size: frame.size() as u64,
-                        },
+                        Seen { synced: frame.synced, size: frame.size() as u64 },
                     )));
                 }
                 // It may be whole further on in the file: look again with that many bytes.
@@ -150,9 +134,7 @@ impl Window<'_> {
                 return Ok(Some(at + found as u64));
             }
             // The letters may lie across the border of two windows.
-            at += (bytes.len() as u64)
-                .saturating_sub(FRAME_MAGIC.len() as u64 - 1)
-                .max(1);
+            at += (bytes.len() as u64).saturating_sub(FRAME_MAGIC.len() as u64 - 1).max(1);
         }
         Ok(None)
     }

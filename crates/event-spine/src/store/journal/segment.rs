@@ -36,10 +36,8 @@ pub(super) fn segment_numbers(dir: &Path) -> io::Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in entries {
         let name = entry?.file_name();
-        let number: Option<u64> = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".seg"))
-            .and_then(|n| n.parse().ok());
+        let number: Option<u64> =
+            name.to_str().and_then(|name| name.strip_suffix(".seg")).and_then(|n| n.parse().ok());
         numbers.extend(number);
     }
     numbers.sort_unstable();

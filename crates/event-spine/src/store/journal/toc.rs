@@ -65,12 +65,7 @@ struct TocSession {
 pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()> {
     let (sessions, sections) = sessions_of(number, index);
     let segment = index.segments.get(&number).cloned().unwrap_or_default();
-    let mut head = TocHead {
-        segment: number,
-        end: segment.end,
-        damage: segment.damage,
-        sessions,
-    };
+    let mut head = TocHead { segment: number, end: segment.end, damage: segment.damage, sessions };
     let length = postcard_len(&head)?;
     // Section offsets are final only once the head's length is known, and that depends on the offsets: fix the length
     // generously and pad.
@@ -96,15 +91,8 @@ pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()
         let Ok(id) = SessionId::parse(session.session_id) else {
             continue;
         };
-        if let Some(run) = index
-            .sessions
-            .get_mut(&id)
-            .and_then(|known| known.runs.last_mut())
-        {
-            run.places = Places::Toc {
-                frames: session.frames,
-                ids: session.ids,
-            };
+        if let Some(run) = index.sessions.get_mut(&id).and_then(|known| known.runs.last_mut()) {
+            run.places = Places::Toc { frames: session.frames, ids: session.ids };
         }
     }
     Ok(())
@@ -126,10 +114,7 @@ fn sessions_of(number: u64, index: &Index) -> (Vec<TocSession>, Vec<u8>) {
             head: (known.head.sequence, known.head.chain.0),
             first_recorded_at: known.first_recorded_at.0,
             last_recorded_at: known.last_recorded_at.0,
-            parent: known
-                .parent
-                .as_ref()
-                .map(|p| (p.session_id.to_string(), p.sequence)),
+            parent: known.parent.as_ref().map(|p| (p.session_id.to_string(), p.sequence)),
             activity: known.activity,
             first: run.first,
             last: run.last,
@@ -155,18 +140,12 @@ pub(super) fn adopt(dir: &Path, number: u64, size: u64, index: &mut Index) -> bo
             return false;
         };
         let parent = session.parent.and_then(|(id, sequence)| {
-            Some(ForkPoint {
-                session_id: SessionId::parse(id).ok()?,
-                sequence,
-            })
+            Some(ForkPoint { session_id: SessionId::parse(id).ok()?, sequence })
         });
         index.adopt(
             session_id,
             Known {
-                head: Head {
-                    sequence: session.head.0,
-                    chain: ChainHash(session.head.1),
-                },
+                head: Head { sequence: session.head.0, chain: ChainHash(session.head.1) },
                 first_recorded_at: RecordedAt(session.first_recorded_at),
                 last_recorded_at: RecordedAt(session.last_recorded_at),
                 parent,
@@ -176,10 +155,7 @@ pub(super) fn adopt(dir: &Path, number: u64, size: u64, index: &mut Index) -> bo
                     first: session.first,
                     last: session.last,
                     bytes: session.bytes,
-                    places: Places::Toc {
-                        frames: session.frames,
-                        ids: session.ids,
-                    },
+                    places: Places::Toc { frames: session.frames, ids: session.ids },
                 }],
             },
         );
@@ -195,10 +171,7 @@ fn read_head(path: &Path) -> io::Result<TocHead> {
     let mut header = [0_u8; HEADER];
     file.read_exact(&mut header)?;
     let word = |at: usize| {
-        header
-            .get(at..at + 4)
-            .and_then(|w| w.try_into().ok())
-            .map_or(0, u32::from_le_bytes)
+        header.get(at..at + 4).and_then(|w| w.try_into().ok()).map_or(0, u32::from_le_bytes)
     };
     if !header.starts_with(MAGIC) || word(8) != VERSION {
         return Err(invalid("another format"));
@@ -229,12 +202,7 @@ pub(super) fn frames(dir: &Path, number: u64, section: &Section) -> io::Result<V
         .map(|(skip, count, offset, size)| {
             let first = next + skip;
             next = first + u64::from(count);
-            FramePlace {
-                first,
-                last: next - 1,
-                offset,
-                size,
-            }
+            FramePlace { first, last: next - 1, offset, size }
         })
         .collect())
 }
@@ -295,11 +263,7 @@ fn read_section(dir: &Path, number: u64, section: &Section) -> io::Result<Vec<u8
     }
     let mut bytes = vec![0; section.bytes as usize];
     file.read_exact_at(&mut bytes, section.offset)?;
-    if crc32c::crc32c(&bytes) == section.crc {
-        Ok(bytes)
-    } else {
-        Err(invalid("damaged"))
-    }
+    if crc32c::crc32c(&bytes) == section.crc { Ok(bytes) } else { Err(invalid("damaged")) }
 }
 
 fn postcard_len(head: &TocHead) -> io::Result<usize> {

@@ -138,11 +138,7 @@ impl Writer {
 
     /// Syncs what is not on disk, or writes down that everything is.
     fn settle(&mut self) {
-        let outcome = if self.dirty_since.is_some() {
-            self.sync()
-        } else {
-            self.mark()
-        };
+        let outcome = if self.dirty_since.is_some() { self.sync() } else { self.mark() };
         if let Err(fault) = outcome {
             self.poison(&fault);
             self.dirty_since = None;
@@ -183,9 +179,7 @@ impl Writer {
             places.push((self.end + from as u64, self.buffer.len() - from));
         }
         self.make_room(self.buffer.len() as u64)?;
-        self.file
-            .write_at(&self.buffer, self.end)
-            .map_err(self.fault("write"))?;
+        self.file.write_at(&self.buffer, self.end).map_err(self.fault("write"))?;
         self.end += self.buffer.len() as u64;
         self.filled = self.filled.max(self.end);
         self.unmarked = true;
@@ -193,11 +187,7 @@ impl Writer {
         if group.iter().any(|batch| batch.sync) {
             self.sync()?;
         }
-        let mut index = self
-            .shared
-            .index
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.shared.index.write().unwrap_or_else(PoisonError::into_inner);
         for (batch, (offset, size)) in group.iter().zip(places) {
             index.enter(&batch.facts, self.number, offset, size);
         }
@@ -211,9 +201,7 @@ impl Writer {
         }
         let ahead = (self.end / 4).clamp(*AHEAD.start(), *AHEAD.end());
         let zeros = vec![0; usize::try_from(ahead).unwrap_or(0)];
-        self.file
-            .write_at(&zeros, self.filled)
-            .map_err(self.fault("write"))?;
+        self.file.write_at(&zeros, self.filled).map_err(self.fault("write"))?;
         self.filled += ahead;
         Ok(())
     }
@@ -235,17 +223,11 @@ impl Writer {
             &mut self.buffer,
         );
         self.make_room(self.buffer.len() as u64)?;
-        self.file
-            .write_at(&self.buffer, self.end)
-            .map_err(self.fault("write"))?;
+        self.file.write_at(&self.buffer, self.end).map_err(self.fault("write"))?;
         self.end += self.buffer.len() as u64;
         self.filled = self.filled.max(self.end);
         self.unmarked = false;
-        let mut index = self
-            .shared
-            .index
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.shared.index.write().unwrap_or_else(PoisonError::into_inner);
         index.segments.entry(self.number).or_default().end = self.end;
         Ok(())
     }
@@ -255,24 +237,14 @@ impl Writer {
         self.file.set_len(self.end).map_err(self.fault("trim"))?;
         self.sync()?;
         {
-            let mut index = self
-                .shared
-                .index
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut index = self.shared.index.write().unwrap_or_else(PoisonError::into_inner);
             let _ = toc::write(&self.journal, self.number, &mut index); // a cache: the next open makes it again
         }
         let tail =
             create_segment(&*self.disk, &self.journal, self.number + 1).map_err(|e| match e {
-                crate::error::OpenError::Io {
-                    action,
-                    path,
-                    source,
-                } => StoreFault::Io {
-                    action,
-                    path,
-                    source,
-                },
+                crate::error::OpenError::Io { action, path, source } => {
+                    StoreFault::Io { action, path, source }
+                }
                 _ => StoreFault::Poisoned,
             })?;
         self.number = tail.number;
@@ -287,9 +259,7 @@ impl Writer {
         if self.shared.fault().is_some() {
             return;
         }
-        let outcome = self
-            .sync()
-            .and_then(|()| if self.unmarked { self.mark() } else { Ok(()) });
+        let outcome = self.sync().and_then(|()| if self.unmarked { self.mark() } else { Ok(()) });
         let trim = || {
             self.file.set_len(self.end)?;
             self.file.sync()
@@ -307,10 +277,6 @@ impl Writer {
 
     fn fault(&self, action: &'static str) -> impl FnOnce(std::io::Error) -> StoreFault + use<> {
         let path = segment_path(&self.journal, self.number);
-        move |source| StoreFault::Io {
-            action,
-            path,
-            source: Arc::new(source),
-        }
+        move |source| StoreFault::Io { action, path, source: Arc::new(source) }
     }
 }

@@ -29,14 +29,7 @@ impl<'a> Cx<'a> {
         frame: u64,
         time: Option<Timestamp>,
     ) -> Self {
-        Self {
-            drafter,
-            thread,
-            run,
-            frame,
-            time,
-            out: Vec::new(),
-        }
+        Self { drafter, thread, run, frame, time, out: Vec::new() }
     }
 
     /// The turn, while it has no terminal event.
@@ -48,10 +41,7 @@ impl<'a> Cx<'a> {
     pub(super) fn scope(&self, owner: Option<&str>) -> Scope {
         let thread = &self.thread.id;
         self.thread.turn.as_ref().map_or_else(
-            || Scope {
-                thread_id: Some(thread.clone()),
-                ..Scope::default()
-            },
+            || Scope { thread_id: Some(thread.clone()), ..Scope::default() },
             |turn| turn.scope(thread, &self.run.id, owner),
         )
     }
@@ -95,17 +85,9 @@ impl<'a> Cx<'a> {
             self.run.ordinal.to_string()
         };
         let nth = self.out.len().to_string();
-        let key = [
-            self.run.key.as_str(),
-            place.as_str(),
-            nth.as_str(),
-            P::descriptor().name,
-        ];
-        let source = Source {
-            session: &self.thread.session,
-            frame: self.frame,
-            time: self.time.as_ref(),
-        };
+        let key = [self.run.key.as_str(), place.as_str(), nth.as_str(), P::descriptor().name];
+        let source =
+            Source { session: &self.thread.session, frame: self.frame, time: self.time.as_ref() };
         let draft = if synthetic {
             self.drafter.synthetic(source, &key, scope, payload)
         } else {
@@ -117,11 +99,7 @@ impl<'a> Cx<'a> {
     /// Keeps something for which there is no better word.
     pub(super) fn warn(&mut self, code: &str, message: Option<String>, detail: Option<&JsonText>) {
         let small = detail.filter(|d| d.as_str().len() <= MAX_DETAIL);
-        let payload = RuntimeWarning {
-            code: code.to_owned(),
-            message,
-            detail: small.cloned(),
-        };
+        let payload = RuntimeWarning { code: code.to_owned(), message, detail: small.cloned() };
         let scope = self.scope(None);
         self.emit(scope, &payload);
     }

@@ -15,17 +15,9 @@ use super::{people, text, tools};
 
 /// How a turn ends, and what that means for what is still open.
 pub(super) enum Ending<'a> {
-    Completed {
-        result: Option<&'a JsonText>,
-    },
-    Canceled {
-        reason: &'a str,
-    },
-    Failed {
-        category: &'a str,
-        error: Option<&'a str>,
-        code: Option<&'a str>,
-    },
+    Completed { result: Option<&'a JsonText> },
+    Canceled { reason: &'a str },
+    Failed { category: &'a str, error: Option<&'a str>, code: Option<&'a str> },
 }
 
 /// The turn ends, and with it all that is open in it.
@@ -44,14 +36,7 @@ pub(super) fn end_turn(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     for id in open {
         let scope = subagent_scope(cx, &id);
         let failure_category = category.to_owned();
-        cx.emit_synthetic(
-            scope,
-            &SubagentFailed {
-                failure_category,
-                error: None,
-                code: None,
-            },
-        );
+        cx.emit_synthetic(scope, &SubagentFailed { failure_category, error: None, code: None });
     }
     people::cancel_open(cx, "turn_ended");
     let (task_status, evidence_status) = match ending {
@@ -94,11 +79,7 @@ fn terminal(cx: &mut Cx<'_>, ending: &Ending<'_>) {
             };
             cx.emit(scope, &payload);
         }
-        Ending::Failed {
-            category,
-            error,
-            code,
-        } => {
+        Ending::Failed { category, error, code } => {
             let payload = TurnFailed {
                 failure_category: (*category).to_owned(),
                 error: error.map(str::to_owned),

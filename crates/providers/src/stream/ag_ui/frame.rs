@@ -255,11 +255,7 @@ pub(super) fn outcome(wire: &Wire) -> (Outcome, Vec<Interrupt>) {
         #[serde(default)]
         pending_tool_call_ids: Option<Vec<String>>,
     }
-    let drafted: Vec<Interrupt> = wire
-        .interrupt
-        .iter()
-        .filter_map(|i| i.read().ok())
-        .collect();
+    let drafted: Vec<Interrupt> = wire.interrupt.iter().filter_map(|i| i.read().ok()).collect();
     let Some(text) = &wire.outcome else {
         let outcome = if drafted.is_empty() {
             Outcome::Success { pending: vec![] }
@@ -274,9 +270,7 @@ pub(super) fn outcome(wire: &Wire) -> (Outcome, Vec<Interrupt>) {
         pending_tool_call_ids: None,
     });
     let outcome = match tagged.kind.as_str() {
-        "success" => Outcome::Success {
-            pending: tagged.pending_tool_call_ids.unwrap_or_default(),
-        },
+        "success" => Outcome::Success { pending: tagged.pending_tool_call_ids.unwrap_or_default() },
         "interrupt" | "suspended" => Outcome::Interrupt,
         "cancelled" | "canceled" => Outcome::Cancelled,
         _ => Outcome::Other(tagged.kind),

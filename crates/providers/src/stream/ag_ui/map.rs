@@ -93,11 +93,7 @@ fn step_started(cx: &mut Cx<'_>, owner: Option<&str>, name: &str) {
         name,
         &cx.run.steps_begun.to_string(),
     ]);
-    cx.run.steps.push(Step {
-        owner: owner.map(str::to_owned),
-        name: name.to_owned(),
-        id,
-    });
+    cx.run.steps.push(Step { owner: owner.map(str::to_owned), name: name.to_owned(), id });
     status(cx, name, None, Some("step_started"));
     place_status(cx, owner);
 }
@@ -250,10 +246,7 @@ fn snapshot(cx: &mut Cx<'_>, owner: Option<&str>, kind: &str, state: &JsonText) 
 }
 
 fn delta(cx: &mut Cx<'_>, owner: Option<&str>, target: &str, patch: &JsonText) {
-    let payload = StateDelta {
-        patch: patch.clone(),
-        target: Some(target.to_owned()),
-    };
+    let payload = StateDelta { patch: patch.clone(), target: Some(target.to_owned()) };
     let scope = cx.scope(owner);
     cx.emit(scope, &payload);
 }
@@ -282,10 +275,7 @@ fn messages_snapshot(cx: &mut Cx<'_>, messages: &[Message]) {
         tool_call_id: message.tool_call_id.clone(),
         error: message.error.clone(),
     };
-    let payload = MessagesSnapshot {
-        messages: messages.iter().map(entry).collect(),
-        reason: None,
-    };
+    let payload = MessagesSnapshot { messages: messages.iter().map(entry).collect(), reason: None };
     let scope = cx.scope(None);
     cx.emit(scope, &payload);
     run::repaired(cx);
@@ -298,9 +288,7 @@ fn agents(cx: &mut Cx<'_>, wire: &Wire, kind: &str) -> Option<bool> {
     let Some(id) = wire.subagent_run_id.as_deref() else {
         return Some(false);
     };
-    let known = cx
-        .turn()
-        .is_some_and(|turn| turn.subagents.contains_key(id));
+    let known = cx.turn().is_some_and(|turn| turn.subagents.contains_key(id));
     match kind {
         "SUBAGENT_STARTED" if known => agent_status(cx, id, "resumed"),
         "SUBAGENT_STARTED" => agent_started(cx, wire, id, false),
@@ -334,16 +322,12 @@ fn agent_started(cx: &mut Cx<'_>, wire: &Wire, id: &str, synthetic: bool) {
         cx.emit(scope, &payload);
     }
     if let Some(turn) = cx.turn() {
-        turn.subagents
-            .insert(id.to_owned(), Subagent { suspended: false });
+        turn.subagents.insert(id.to_owned(), Subagent { suspended: false });
     }
 }
 
 fn agent_status(cx: &mut Cx<'_>, id: &str, word: &str) {
-    let payload = SubagentStatus {
-        status: word.to_owned(),
-        message: None,
-    };
+    let payload = SubagentStatus { status: word.to_owned(), message: None };
     let scope = subagent_scope(cx, id);
     cx.emit(scope, &payload);
     if let Some(agent) = cx.turn().and_then(|turn| turn.subagents.get_mut(id)) {

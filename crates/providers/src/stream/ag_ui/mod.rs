@@ -150,10 +150,7 @@ impl AgUi {
     fn is_replayed(&mut self, text: &JsonText) -> bool {
         let digest = digest(text);
         if let Some((key, at)) = &mut self.replaying {
-            let same = self
-                .seen
-                .get(key)
-                .is_some_and(|run| run.digests.get(*at) == Some(&digest));
+            let same = self.seen.get(key).is_some_and(|run| run.digests.get(*at) == Some(&digest));
             if same {
                 *at += 1;
                 return true;
@@ -185,10 +182,7 @@ impl AgUi {
 
 fn digest(text: &JsonText) -> [u8; 8] {
     let mut short = [0; 8];
-    blake3::Hasher::new()
-        .update(text.as_str().as_bytes())
-        .finalize_xof()
-        .fill(&mut short);
+    blake3::Hasher::new().update(text.as_str().as_bytes()).finalize_xof().fill(&mut short);
     short
 }
 
@@ -218,9 +212,7 @@ impl StreamAdapter for AgUi {
         let (text, repairs) = match JsonText::parse(&frame.text) {
             Ok(parsed) => parsed,
             Err(e) => {
-                let kind = AdaptErrorKind::NotJson {
-                    detail: e.to_string(),
-                };
+                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
                 return Adapted {
                     drafts: self.keep(frame, None, "malformed_frame"),
                     fault: Some(frame.error(kind)),
@@ -250,9 +242,7 @@ impl StreamAdapter for AgUi {
         Adapted {
             drafts: self.take_event(frame, &text, &wire),
             fault: (repairs.lone_surrogates > 0).then(|| {
-                frame.error(AdaptErrorKind::LoneSurrogates {
-                    count: repairs.lone_surrogates,
-                })
+                frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
             }),
         }
     }

@@ -96,14 +96,8 @@ fn from_interrupt(interrupt: Interrupt) -> Asked {
 /// Asks.
 pub(super) fn require(cx: &mut Cx<'_>, asked: Vec<Asked>) {
     for (nth, asked) in asked.into_iter().enumerate() {
-        let key = asked
-            .id
-            .clone()
-            .unwrap_or_else(|| format!("{}#{nth}", cx.run.key));
-        if cx
-            .turn()
-            .is_some_and(|turn| turn.actions.contains_key(&key))
-        {
+        let key = asked.id.clone().unwrap_or_else(|| format!("{}#{nth}", cx.run.key));
+        if cx.turn().is_some_and(|turn| turn.actions.contains_key(&key)) {
             continue; // told twice
         }
         let id = fresh_id(cx, &key);
@@ -124,12 +118,7 @@ pub(super) fn require(cx: &mut Cx<'_>, asked: Vec<Asked>) {
             expires_at: asked.expires,
             rule_id: None,
         };
-        let action = Action {
-            id,
-            tool: asked.tool,
-            owner: asked.owner,
-            reason: asked.reason,
-        };
+        let action = Action { id, tool: asked.tool, owner: asked.owner, reason: asked.reason };
         let scope = scope(cx, &action);
         cx.emit(scope, &payload);
         let native = (action.id.as_str() != key).then(|| quoted(&key));
@@ -168,13 +157,8 @@ fn scope(cx: &Cx<'_>, action: &Action) -> Scope {
 
 /// The next run of a waiting turn brings the answers, or at least says that there are some.
 pub(super) fn resume(cx: &mut Cx<'_>, input: Option<&RunInput>) {
-    let open = cx
-        .turn()
-        .map(|turn| std::mem::take(&mut turn.actions))
-        .unwrap_or_default();
-    let given = input
-        .map(|input| input.resume.as_slice())
-        .unwrap_or_default();
+    let open = cx.turn().map(|turn| std::mem::take(&mut turn.actions)).unwrap_or_default();
+    let given = input.map(|input| input.resume.as_slice()).unwrap_or_default();
     for entry in given {
         if !open.contains_key(&entry.interrupt_id) {
             // It was asked in an input that is not known here.
@@ -253,10 +237,7 @@ fn resolved(decision: &str, response: Option<JsonText>) -> ActionResolved {
 
 /// Nobody needs to answer any more; the call that waited for it will not run.
 fn cancel(cx: &mut Cx<'_>, action: &Action, reason: &str, synthetic: bool) {
-    let payload = ActionCancelled {
-        reason: Some(reason.to_owned()),
-        cancelled_by: None,
-    };
+    let payload = ActionCancelled { reason: Some(reason.to_owned()), cancelled_by: None };
     let scope = scope(cx, action);
     if synthetic {
         cx.emit_synthetic(scope, &payload);
@@ -270,10 +251,7 @@ fn cancel(cx: &mut Cx<'_>, action: &Action, reason: &str, synthetic: bool) {
 
 /// Questions that are open when a turn ends.
 pub(super) fn cancel_open(cx: &mut Cx<'_>, reason: &str) {
-    let open = cx
-        .turn()
-        .map(|turn| std::mem::take(&mut turn.actions))
-        .unwrap_or_default();
+    let open = cx.turn().map(|turn| std::mem::take(&mut turn.actions)).unwrap_or_default();
     for action in open.into_values() {
         cancel(cx, &action, reason, true);
     }

@@ -19,12 +19,9 @@ pub(super) fn recall(
     recorded: &EventDraft,
 ) {
     let scope = &recorded.scope;
-    let (Some(thread_id), Some(turn_id), Some(run), Some(task)) = (
-        &scope.thread_id,
-        &scope.turn_id,
-        &scope.run_id,
-        &scope.task_id,
-    ) else {
+    let (Some(thread_id), Some(turn_id), Some(run), Some(task)) =
+        (&scope.thread_id, &scope.turn_id, &scope.run_id, &scope.task_id)
+    else {
         return;
     };
     let thread = threads
@@ -112,8 +109,7 @@ fn learn_action(thread: &mut Thread, recorded: &EventDraft, event: PolicyEvent) 
             };
             let payload: Option<serde_json::Value> = recorded.payload.read().ok();
             let native = payload.as_ref().and_then(|p| p.get(NATIVE_ID)?.as_str());
-            turn.actions
-                .insert(native.unwrap_or(id.as_str()).to_owned(), open);
+            turn.actions.insert(native.unwrap_or(id.as_str()).to_owned(), open);
         }
         PolicyEvent::ActionResolved(_)
         | PolicyEvent::ActionCancelled(_)
@@ -162,8 +158,7 @@ fn learn_agent(turn: &mut Turn, recorded: &EventDraft, event: &TaskEvent) {
     };
     match event {
         TaskEvent::SubagentStarted(_) => {
-            turn.subagents
-                .insert(id.as_str().to_owned(), Subagent { suspended: false });
+            turn.subagents.insert(id.as_str().to_owned(), Subagent { suspended: false });
         }
         TaskEvent::SubagentStatus(status) => {
             if let Some(agent) = turn.subagents.get_mut(id.as_str()) {

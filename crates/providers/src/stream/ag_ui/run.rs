@@ -23,18 +23,10 @@ impl AgUi {
         wire: &Wire,
         time: Option<Timestamp>,
     ) -> Vec<SessionDraft> {
-        let thread = wire
-            .thread_id
-            .clone()
-            .unwrap_or_else(|| self.unnamed.clone());
-        let run = wire
-            .run_id
-            .clone()
-            .unwrap_or_else(|| frame.number.to_string());
+        let thread = wire.thread_id.clone().unwrap_or_else(|| self.unnamed.clone());
+        let run = wire.run_id.clone().unwrap_or_else(|| frame.number.to_string());
         let key = (thread.clone(), run.clone());
-        let started = JsonText::parse(&frame.text)
-            .ok()
-            .map(|(text, _)| digest(&text));
+        let started = JsonText::parse(&frame.text).ok().map(|(text, _)| digest(&text));
         let seen = self.seen.entry(key.clone()).or_default();
         if seen.digests.first().copied() == started && seen.starts > 0 {
             self.replaying = Some((key, 1));
@@ -57,13 +49,7 @@ impl AgUi {
         time: Option<Timestamp>,
     ) -> Vec<SessionDraft> {
         let thread = self.unnamed.clone();
-        self.enter(
-            (thread, "unannounced".to_owned(), 1),
-            frame,
-            time,
-            None,
-            true,
-        )
+        self.enter((thread, "unannounced".to_owned(), 1), frame, time, None, true)
     }
 
     /// Another run begins: the one before it ends, if it has not.
@@ -78,14 +64,7 @@ impl AgUi {
         let mut cx = Cx::new(&self.drafter, thread, &mut run, frame, time);
         count_raw(&mut cx);
         broke_off(&mut cx, "run_not_finished");
-        end_turn(
-            &mut cx,
-            &Ending::Failed {
-                category: "incomplete",
-                error: None,
-                code: None,
-            },
-        );
+        end_turn(&mut cx, &Ending::Failed { category: "incomplete", error: None, code: None });
         cx.out
     }
 
@@ -108,11 +87,7 @@ impl AgUi {
             thread.turn.clone_from(turn);
             thread.broken = *broken;
         }
-        let key = if starts == 1 {
-            run
-        } else {
-            format!("{run}#{starts}")
-        };
+        let key = if starts == 1 { run } else { format!("{run}#{starts}") };
         let mut run = Run::new(id, key);
         let mut cx = Cx::new(&self.drafter, thread, &mut run, frame, time);
         begin(&mut cx, input.as_ref());
@@ -125,9 +100,7 @@ impl AgUi {
     }
 
     fn session_of(&self, thread: &str) -> SessionId {
-        self.forced
-            .clone()
-            .unwrap_or_else(|| SessionId::derived(&[SYSTEM, thread]))
+        self.forced.clone().unwrap_or_else(|| SessionId::derived(&[SYSTEM, thread]))
     }
 }
 
@@ -145,36 +118,18 @@ fn begin(cx: &mut Cx<'_>, input: Option<&RunInput>) {
                 }
                 return;
             }
-            end_turn(
-                cx,
-                &Ending::Canceled {
-                    reason: "superseded",
-                },
-            );
+            end_turn(cx, &Ending::Canceled { reason: "superseded" });
         }
-        Some(Phase::Running) => end_turn(
-            cx,
-            &Ending::Failed {
-                category: "incomplete",
-                error: None,
-                code: None,
-            },
-        ),
+        Some(Phase::Running) => {
+            end_turn(cx, &Ending::Failed { category: "incomplete", error: None, code: None })
+        }
         Some(Phase::Over) | None => {}
     }
     let turn = Turn::new(&cx.thread.session, &cx.thread.id, &run_key(cx.run));
     cx.thread.turn = Some(turn);
     submit(cx, input);
     let scope = cx.scope(None);
-    cx.emit(
-        scope.clone(),
-        &TurnStarted {
-            model: None,
-            provider: None,
-            cwd: None,
-            title: None,
-        },
-    );
+    cx.emit(scope.clone(), &TurnStarted { model: None, provider: None, cwd: None, title: None });
     cx.emit(
         scope,
         &TaskCreated {
@@ -198,13 +153,8 @@ fn run_key(run: &Run) -> RunId {
 fn submit(cx: &mut Cx<'_>, input: Option<&RunInput>) {
     let mut scope = cx.scope(None);
     let message = input.and_then(RunInput::new_message);
-    let mut payload = TurnSubmitted {
-        role: None,
-        text: None,
-        parts: Vec::new(),
-        source: None,
-        input_ref: None,
-    };
+    let mut payload =
+        TurnSubmitted { role: None, text: None, parts: Vec::new(), source: None, input_ref: None };
     let Some(message) = message else {
         cx.emit_synthetic(scope, &payload);
         return;
@@ -225,9 +175,7 @@ pub(super) fn parts(message: &Message) -> Vec<ContentPart> {
     }
     let part = |part: super::frame::Part| {
         let source = part.source;
-        let inline = source
-            .as_ref()
-            .is_some_and(|s| s.kind.as_deref() == Some("data"));
+        let inline = source.as_ref().is_some_and(|s| s.kind.as_deref() == Some("data"));
         ContentPart {
             kind: part.kind,
             text: part.text,
@@ -235,9 +183,7 @@ pub(super) fn parts(message: &Message) -> Vec<ContentPart> {
                 .mime_type
                 .or_else(|| source.as_ref().and_then(|s| s.mime_type.clone())),
             // Inline data stays in the raw input.
-            uri: part
-                .url
-                .or_else(|| source.and_then(|s| s.value).filter(|_| !inline)),
+            uri: part.url.or_else(|| source.and_then(|s| s.value).filter(|_| !inline)),
             content_ref: None,
         }
     };
@@ -274,26 +220,12 @@ pub(super) fn finished(cx: &mut Cx<'_>, wire: &Wire) {
         Outcome::Success { .. } if !asked.is_empty() => wait(cx, asked, &[]),
         Outcome::Success { pending } if !pending.is_empty() => wait(cx, Vec::new(), &pending),
         Outcome::Success { .. } => {
-            end_turn(
-                cx,
-                &Ending::Completed {
-                    result: wire.result.as_ref(),
-                },
-            );
+            end_turn(cx, &Ending::Completed { result: wire.result.as_ref() });
         }
-        Outcome::Cancelled => end_turn(
-            cx,
-            &Ending::Canceled {
-                reason: "cancelled",
-            },
-        ),
+        Outcome::Cancelled => end_turn(cx, &Ending::Canceled { reason: "cancelled" }),
         Outcome::Other(word) => end_turn(
             cx,
-            &Ending::Failed {
-                category: "unknown_outcome",
-                error: None,
-                code: Some(&word),
-            },
+            &Ending::Failed { category: "unknown_outcome", error: None, code: Some(&word) },
         ),
     }
 }
@@ -307,11 +239,8 @@ pub(super) fn failed(cx: &mut Cx<'_>, wire: &Wire) {
         Some(code) if KNOWN_CATEGORIES.contains(&code) => code,
         _ => "runtime_error",
     };
-    let ending = Ending::Failed {
-        category,
-        error: wire.message.as_deref(),
-        code: wire.code.as_deref(),
-    };
+    let ending =
+        Ending::Failed { category, error: wire.message.as_deref(), code: wire.code.as_deref() };
     end_turn(cx, &ending);
 }
 
@@ -348,14 +277,7 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, end: EndOfInput) {
         cx.emit_synthetic(scope, &unknown_usage());
     }
     cx.run.ended = true;
-    end_turn(
-        cx,
-        &Ending::Failed {
-            category,
-            error: None,
-            code: None,
-        },
-    );
+    end_turn(cx, &Ending::Failed { category, error: None, code: None });
 }
 
 /// The stream ended, or another run began, and nobody said how this one ended.
@@ -392,21 +314,9 @@ fn wait(cx: &mut Cx<'_>, asked: Vec<people::Asked>, pending: &[String]) {
     tools::keep_waiting(cx, pending);
     people::require(cx, asked);
     evidence(cx, EvidenceStatus::Partial);
-    let waits_for = if pending.is_empty() {
-        "answer"
-    } else {
-        "client_tools"
-    };
+    let waits_for = if pending.is_empty() { "answer" } else { "client_tools" };
     status(cx, "waiting", Some("running"), Some(waits_for));
-    task(
-        cx,
-        if pending.is_empty() {
-            TaskStatus::WaitingInput
-        } else {
-            TaskStatus::Waiting
-        },
-        None,
-    );
+    task(cx, if pending.is_empty() { TaskStatus::WaitingInput } else { TaskStatus::Waiting }, None);
     if let Some(turn) = cx.turn() {
         turn.phase = Phase::Waiting;
     }

@@ -200,18 +200,11 @@ impl Run {
 
     /// The step that the owner is in: the one it named, else the round of model and tools.
     pub(super) fn step(&self, session: &SessionId, owner: Option<&str>) -> StepId {
-        let named = self
-            .steps
-            .iter()
-            .rev()
-            .find(|s| s.owner.as_deref() == owner);
+        let named = self.steps.iter().rev().find(|s| s.owner.as_deref() == owner);
         if let Some(step) = named {
             return step.id.clone();
         }
-        let round = self
-            .lanes
-            .get(&owner.map(str::to_owned))
-            .map_or(0, |lane| lane.round);
+        let round = self.lanes.get(&owner.map(str::to_owned)).map_or(0, |lane| lane.round);
         StepId::derived(&[
             session.as_str(),
             self.id.as_str(),

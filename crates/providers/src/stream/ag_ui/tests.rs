@@ -11,20 +11,12 @@ fn recorded(name: &str) -> String {
 fn told(events: &str) -> String {
     let batch = adapt(Format::AgUi, events.trim().as_bytes(), EndOfInput::Closed);
     let text = spell(&batch);
-    let quiet = [
-        "task.created",
-        "task.updated",
-        "evidence.changed",
-        "turn.submitted",
-        "usage.",
-    ];
+    let quiet = ["task.created", "task.updated", "evidence.changed", "turn.submitted", "usage."];
     text.lines()
         .filter(|line| !quiet.iter().any(|name| line.contains(name)))
         .map(|line| {
             let words = line.split(' ').filter(|word| {
-                !["turn=", "task=", "run=", "step="]
-                    .iter()
-                    .any(|w| word.starts_with(w))
+                !["turn=", "task=", "run=", "step="].iter().any(|w| word.starts_with(w))
             });
             words.collect::<Vec<_>>().join(" ").trim_start().to_owned() + "\n"
         })
@@ -44,16 +36,10 @@ fn server_sent_events_give_the_same_facts() {
     let lines = adapt(Format::AgUi, &read("ag-ui/text.jsonl"), EndOfInput::Closed);
     let payloads = |batch: &super::super::Batch| -> Vec<_> {
         let drafts = batch.drafts.iter().skip(1);
-        drafts
-            .map(|d| (d.draft.event_id.clone(), d.draft.payload.clone()))
-            .collect()
+        drafts.map(|d| (d.draft.event_id.clone(), d.draft.payload.clone())).collect()
     };
     assert_eq!(sse.drafts.len(), lines.drafts.len());
-    let same = payloads(&sse)
-        .iter()
-        .zip(payloads(&lines))
-        .filter(|(a, b)| a.1 == b.1)
-        .count();
+    let same = payloads(&sse).iter().zip(payloads(&lines)).filter(|(a, b)| a.1 == b.1).count();
     assert!(same + 3 > payloads(&lines).len(), "{same}");
 }
 
@@ -115,33 +101,14 @@ fn subagent_error() {
 #[test]
 fn two_inputs_of_one_thread_make_one_turn() {
     for (name, parts) in [
-        (
-            "subagent",
-            [
-                "subagent-approval.part1.jsonl",
-                "subagent-approval.part2.jsonl",
-            ],
-        ),
-        (
-            "suspended",
-            [
-                "suspend-cancelled.part1.jsonl",
-                "suspend-cancelled.part2.jsonl",
-            ],
-        ),
+        ("subagent", ["subagent-approval.part1.jsonl", "subagent-approval.part2.jsonl"]),
+        ("suspended", ["suspend-cancelled.part1.jsonl", "suspend-cancelled.part2.jsonl"]),
     ] {
-        let inputs: Vec<_> = parts
-            .iter()
-            .map(|part| read(&format!("ag-ui/{part}")))
-            .collect();
+        let inputs: Vec<_> = parts.iter().map(|part| read(&format!("ag-ui/{part}"))).collect();
         let [one, two] = [&inputs[0][..], &inputs[1][..]];
         let log = adapt_parts(Format::AgUi, &[one, two]);
         // Either part again, or both, adds nothing.
-        assert_eq!(
-            adapt_parts(Format::AgUi, &[one, two, one, two, two]),
-            log,
-            "{name}"
-        );
+        assert_eq!(adapt_parts(Format::AgUi, &[one, two, one, two, two]), log, "{name}");
         insta::assert_snapshot!(name, spell_drafts(&log.iter().collect::<Vec<_>>()));
     }
 }
@@ -153,15 +120,9 @@ fn a_message_list_repairs_what_an_earlier_run_lost() {
 {"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m1","role":"user","content":"Hello."},{"id":"a1","role":"assistant","content":"This sentence will be cut off before it ends."}]}
 {"type":"RUN_FINISHED","threadId":"thread-cut","runId":"run-12"}
 "#;
-    let log = adapt_parts(
-        Format::AgUi,
-        &[&read("ag-ui/stream-cut.jsonl"), again.as_bytes()],
-    );
+    let log = adapt_parts(Format::AgUi, &[&read("ag-ui/stream-cut.jsonl"), again.as_bytes()]);
     let names: Vec<_> = log.iter().map(|d| d.event_type.name()).collect();
-    let broken = names
-        .iter()
-        .position(|n| *n == "stream.interrupted")
-        .unwrap();
+    let broken = names.iter().position(|n| *n == "stream.interrupted").unwrap();
     let repaired = names.iter().position(|n| *n == "stream.repaired").unwrap();
     assert!(broken < repaired);
 }
@@ -198,11 +159,7 @@ fn a_reconnect_that_replays_the_run_adds_nothing_twice() {
 "#;
     let ids = |text: &str| -> Vec<_> {
         let batch = adapt(Format::AgUi, text.as_bytes(), EndOfInput::Closed);
-        batch
-            .drafts
-            .into_iter()
-            .map(|d| (d.draft.event_id, d.draft.payload))
-            .collect()
+        batch.drafts.into_iter().map(|d| (d.draft.event_id, d.draft.payload)).collect()
     };
     let straight = ids(&format!("{begin}{end}"));
     assert_eq!(ids(&format!("{begin}{begin}{end}")), straight);

@@ -15,12 +15,7 @@ pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
         cx.warn("already_open", Some(format!("message {id}")), None);
         return;
     }
-    open(
-        cx,
-        id,
-        wire.role.as_deref(),
-        wire.subagent_run_id.as_deref(),
-    );
+    open(cx, id, wire.role.as_deref(), wire.subagent_run_id.as_deref());
 }
 
 fn open(cx: &mut Cx<'_>, id: &str, role: Option<&str>, owner: Option<&str>) {
@@ -29,9 +24,7 @@ fn open(cx: &mut Cx<'_>, id: &str, role: Option<&str>, owner: Option<&str>) {
         cx.run.model_speaks(owner);
     }
     let part = part(cx, id, "text", owner);
-    cx.run
-        .messages
-        .insert(id.to_owned(), Message { part, role });
+    cx.run.messages.insert(id.to_owned(), Message { part, role });
 }
 
 /// A part of the message, told apart from an earlier one that has been closed.
@@ -58,20 +51,12 @@ pub(super) fn role_of(word: &str) -> Role {
 pub(super) fn content(cx: &mut Cx<'_>, wire: &Wire, id: &str, delta: String) {
     if !cx.run.messages.contains_key(id) {
         cx.warn("not_started", Some(format!("message {id}")), None);
-        open(
-            cx,
-            id,
-            wire.role.as_deref(),
-            wire.subagent_run_id.as_deref(),
-        );
+        open(cx, id, wire.role.as_deref(), wire.subagent_run_id.as_deref());
     }
     let Some(message) = cx.run.messages.get(id) else {
         return;
     };
-    let payload = ModelDelta {
-        delta,
-        role: message.role,
-    };
+    let payload = ModelDelta { delta, role: message.role };
     let scope = cx.part_scope(&message.part);
     cx.emit(scope, &payload);
 }
@@ -195,10 +180,7 @@ pub(super) fn encrypted(cx: &mut Cx<'_>, wire: &Wire) {
             scope.part_id = Some(part_id(&format!("{entity}/encrypted")));
         }
     }
-    let payload = ReasoningSummary {
-        text: String::new(),
-        encrypted: true,
-    };
+    let payload = ReasoningSummary { text: String::new(), encrypted: true };
     cx.emit(scope, &payload);
 }
 

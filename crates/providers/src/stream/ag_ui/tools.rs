@@ -113,11 +113,7 @@ fn whole_args(tool: &Tool) -> ToolArgs {
     let absent = text.text.trim().is_empty() && !text.over;
     ToolArgs {
         tool_name: Some(tool.name.clone()),
-        state: if read.is_some() || absent {
-            ArgsState::Available
-        } else {
-            ArgsState::Invalid
-        },
+        state: if read.is_some() || absent { ArgsState::Available } else { ArgsState::Invalid },
         delta: None,
         raw: (read.is_none() && !absent && !text.over).then(|| text.text.clone()),
         args: read.filter(|_| !text.over),
@@ -163,13 +159,7 @@ pub(super) fn chunk(cx: &mut Cx<'_>, wire: &Wire) {
 /// TOOL_CALL_RESULT. The protocol does not say whether it is a success.
 pub(super) fn result(cx: &mut Cx<'_>, wire: &Wire, id: &str, content: &JsonText) {
     let owner = wire.subagent_run_id.as_deref();
-    close(
-        cx,
-        id,
-        owner,
-        wire.message_id.as_deref(),
-        Ok(content.clone()),
-    );
+    close(cx, id, owner, wire.message_id.as_deref(), Ok(content.clone()));
 }
 
 /// Ends a call with its output, or with an error and what was printed.
@@ -243,10 +233,8 @@ fn failed(category: &str, status: ToolStatus, tool_name: String) -> ToolFailed {
 
 /// Calls that nobody will answer any more.
 pub(super) fn fail_open(cx: &mut Cx<'_>, category: &str, status: ToolStatus) {
-    let ids: Vec<String> = cx
-        .turn()
-        .map(|turn| turn.tools.keys().cloned().collect())
-        .unwrap_or_default();
+    let ids: Vec<String> =
+        cx.turn().map(|turn| turn.tools.keys().cloned().collect()).unwrap_or_default();
     for id in ids {
         fail(cx, &id, category, status);
     }
@@ -278,10 +266,8 @@ pub(super) fn keep_waiting(cx: &mut Cx<'_>, pending: &[String]) {
     if pending.is_empty() {
         return;
     }
-    let ids: Vec<String> = cx
-        .turn()
-        .map(|turn| turn.tools.keys().cloned().collect())
-        .unwrap_or_default();
+    let ids: Vec<String> =
+        cx.turn().map(|turn| turn.tools.keys().cloned().collect()).unwrap_or_default();
     for id in ids {
         if !pending.contains(&id) {
             fail(cx, &id, "no_result", ToolStatus::Interrupted);
@@ -293,10 +279,7 @@ pub(super) fn keep_waiting(cx: &mut Cx<'_>, pending: &[String]) {
 
 /// Results that a client hands in with the input of the next run.
 pub(super) fn results_in(cx: &mut Cx<'_>, input: Option<&RunInput>) {
-    for message in input
-        .map(|input| input.messages.as_slice())
-        .unwrap_or_default()
-    {
+    for message in input.map(|input| input.messages.as_slice()).unwrap_or_default() {
         told(cx, message);
     }
 }

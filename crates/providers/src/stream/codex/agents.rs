@@ -20,19 +20,12 @@ pub(super) fn born(cx: &mut Cx<'_>, meta: &Value) {
         return;
     }
     cx.thread.agent = Some(subagent_id(cx.thread.id.as_str()));
-    cx.thread.birth = Some(Held {
-        place: cx.place.clone(),
-        payload: meta.clone(),
-    });
+    cx.thread.birth = Some(Held { place: cx.place.clone(), payload: meta.clone() });
 }
 
 /// Tells of the sub-agent whose file this is.
 pub(super) fn announce(cx: &mut Cx<'_>) {
-    let Some(Held {
-        place,
-        payload: meta,
-    }) = cx.thread.birth.take()
-    else {
+    let Some(Held { place, payload: meta }) = cx.thread.birth.take() else {
         return;
     };
     let source = meta.get("source").and_then(|source| source.get("subagent"));
@@ -99,9 +92,7 @@ pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
         open.verdict = tools::status(item);
     }
     let receivers = list(item, "receiver_agents");
-    let ids = list(item, "receiver_thread_ids")
-        .iter()
-        .filter_map(Value::as_str);
+    let ids = list(item, "receiver_thread_ids").iter().filter_map(Value::as_str);
     if tool == "spawn_agent" {
         for id in ids {
             let about = receivers.iter().find(|r| text(r, "thread_id") == Some(id));
@@ -127,10 +118,7 @@ pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
     }
     // Of a rollout the output comes as a record of its own.
     if let Some(status) = tools::status(item).filter(|_| cx.thread.live) {
-        let outcome = Outcome {
-            status,
-            ..Outcome::default()
-        };
+        let outcome = Outcome { status, ..Outcome::default() };
         tools::settle(cx, call, outcome);
     }
 }
@@ -151,35 +139,18 @@ pub(super) fn stands(cx: &mut Cx<'_>, id: &str, state: &Value) {
     let scope = scope(cx, id);
     match word.as_str() {
         "completed" if known && !ended => {
-            let payload = SubagentCompleted {
-                summary: more,
-                output: None,
-                output_ref: None,
-                usage: None,
-            };
+            let payload =
+                SubagentCompleted { summary: more, output: None, output_ref: None, usage: None };
             cx.emit(scope, &payload);
         }
         "errored" | "shutdown" if known && !ended => {
-            let category = if word == "errored" {
-                "runtime_error"
-            } else {
-                "cancelled"
-            };
-            let payload = SubagentFailed {
-                failure_category: category.to_owned(),
-                error: more,
-                code: None,
-            };
+            let category = if word == "errored" { "runtime_error" } else { "cancelled" };
+            let payload =
+                SubagentFailed { failure_category: category.to_owned(), error: more, code: None };
             cx.emit(scope, &payload);
         }
         _ => {
-            cx.emit(
-                scope,
-                &SubagentStatus {
-                    status: word,
-                    message: more,
-                },
-            );
+            cx.emit(scope, &SubagentStatus { status: word, message: more });
             return;
         }
     }
@@ -216,9 +187,6 @@ pub(super) fn activity(cx: &mut Cx<'_>, item: &Value) {
         return;
     };
     let scope = scope(cx, id);
-    let payload = SubagentStatus {
-        status: snake(kind),
-        message: owned(item, "agent_path"),
-    };
+    let payload = SubagentStatus { status: snake(kind), message: owned(item, "agent_path") };
     cx.emit(scope, &payload);
 }

@@ -99,10 +99,7 @@ pub(super) fn message(cx: &mut Cx<'_>, payload: &Value) {
     let kinds = kinds(payload);
     if kinds.is_empty() || kinds.iter().any(|kind| kind.starts_with("user.")) {
         // The person's words come again as an event of their own, which says that they are the person's.
-        cx.thread.held_users.push(Held {
-            place,
-            payload: payload.clone(),
-        });
+        cx.thread.held_users.push(Held { place, payload: payload.clone() });
     } else {
         inject(cx, payload);
     }
@@ -144,11 +141,7 @@ fn inject(cx: &mut Cx<'_>, payload: &Value) {
     }
     let surroundings = kinds.iter().any(|kind| kind.starts_with("environments."))
         || tag.as_deref() == Some("environment_context");
-    let kind = if surroundings {
-        "environment"
-    } else {
-        "instructions"
-    };
+    let kind = if surroundings { "environment" } else { "instructions" };
     let name = match (kinds.as_slice(), tag) {
         ([], tag) => tag,
         (kinds, _) => Some(kinds.join(" ")),
@@ -227,11 +220,7 @@ pub(super) fn between_agents(cx: &mut Cx<'_>, payload: &Value) {
 
 /// A place that comes of the end of the input, behind the last line.
 pub(super) fn end_place(last: &str, time: Option<Timestamp>) -> Place {
-    Place {
-        frame: 0,
-        key: format!("end-{last}"),
-        time,
-    }
+    Place { frame: 0, key: format!("end-{last}"), time }
 }
 
 /// Lets go of everything that waits for another half.

@@ -31,12 +31,7 @@ pub(super) struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub(super) fn new(drafter: &'a Drafter, thread: &'a mut Thread, place: Place) -> Self {
-        Self {
-            drafter,
-            thread,
-            place,
-            out: Vec::new(),
-        }
+        Self { drafter, thread, place, out: Vec::new() }
     }
 
     /// The turn that goes on.
@@ -124,14 +119,8 @@ impl<'a> Cx<'a> {
         message: Option<String>,
         detail: Option<&Value>,
     ) {
-        let detail = detail
-            .and_then(json)
-            .filter(|d| d.as_str().len() <= MAX_DETAIL);
-        let payload = RuntimeWarning {
-            code: code.to_owned(),
-            message,
-            detail,
-        };
+        let detail = detail.and_then(json).filter(|d| d.as_str().len() <= MAX_DETAIL);
+        let payload = RuntimeWarning { code: code.to_owned(), message, detail };
         self.emit(scope, &payload);
     }
 }

@@ -87,10 +87,8 @@ fn completed(cx: &mut Cx<'_>, item: &Value, frame: &Value) -> bool {
     match (text(item, "type").unwrap_or_default(), id) {
         ("UserMessage", id) => turn::user_message(cx, id, item),
         ("AgentMessage", id) => {
-            let texts: Vec<&str> = list(item, "content")
-                .iter()
-                .filter_map(|c| text(c, "text"))
-                .collect();
+            let texts: Vec<&str> =
+                list(item, "content").iter().filter_map(|c| text(c, "text")).collect();
             items::agent_message(cx, id, texts.join(""), text(item, "phase"));
         }
         ("Reasoning", _) => items::reasoning_item(cx, item),
@@ -105,22 +103,10 @@ fn completed(cx: &mut Cx<'_>, item: &Value, frame: &Value) -> bool {
             finished(cx, id, "web_search", Some(ToolKind::WebSearch), args);
         }
         ("ImageView", Some(id)) => {
-            finished(
-                cx,
-                id,
-                "view_image",
-                Some(ToolKind::Function),
-                given(item, "path"),
-            );
+            finished(cx, id, "view_image", Some(ToolKind::Function), given(item, "path"));
         }
         ("ImageGeneration", Some(id)) => {
-            finished(
-                cx,
-                id,
-                "image_generation",
-                None,
-                given(item, "revised_prompt"),
-            );
+            finished(cx, id, "image_generation", None, given(item, "revised_prompt"));
         }
         ("Sleep", Some(id)) => finished(cx, id, "sleep", None, given(item, "duration_ms")),
         ("ContextCompaction", _) => context::compacted(cx, "turn_item", item),
@@ -136,13 +122,8 @@ fn finished(
     kind: Option<ToolKind>,
     args: Option<event_spine::JsonText>,
 ) {
-    let opening = Opening {
-        name: name.to_owned(),
-        kind,
-        args,
-        by_model: true,
-        ..Opening::default()
-    };
+    let opening =
+        Opening { name: name.to_owned(), kind, args, by_model: true, ..Opening::default() };
     tools::finished(cx, call, opening);
 }
 
@@ -181,22 +162,10 @@ fn calls(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
             finished(cx, call, "web_search", Some(ToolKind::WebSearch), args);
         }
         "view_image_tool_call" => {
-            finished(
-                cx,
-                call,
-                "view_image",
-                Some(ToolKind::Function),
-                given(payload, "path"),
-            );
+            finished(cx, call, "view_image", Some(ToolKind::Function), given(payload, "path"));
         }
         "image_generation_end" => {
-            finished(
-                cx,
-                call,
-                "image_generation",
-                None,
-                given(payload, "revised_prompt"),
-            );
+            finished(cx, call, "image_generation", None, given(payload, "revised_prompt"));
         }
         "exec_approval_request"
         | "apply_patch_approval_request"
@@ -294,10 +263,7 @@ fn limits(cx: &mut Cx<'_>, payload: &Value) {
 fn reviewed(cx: &mut Cx<'_>, payload: &Value) {
     turn::ensure(cx);
     people::phase(cx, "running", "exited_review_mode");
-    let Some(output) = payload
-        .get("review_output")
-        .filter(|output| !output.is_null())
-    else {
+    let Some(output) = payload.get("review_output").filter(|output| !output.is_null()) else {
         return;
     };
     let mut scope = cx.thread.scope();
@@ -310,10 +276,7 @@ fn reviewed(cx: &mut Cx<'_>, payload: &Value) {
         target: None,
         reason: owned(output, "overall_explanation")
             .or_else(|| owned(output, "overall_correctness")),
-        fixes: list(output, "findings")
-            .iter()
-            .filter_map(|f| owned(f, "title"))
-            .collect(),
+        fixes: list(output, "findings").iter().filter_map(|f| owned(f, "title")).collect(),
     };
     cx.emit(scope, &verdict);
 }

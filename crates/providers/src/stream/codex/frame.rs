@@ -62,11 +62,7 @@ impl Line {
         let ordinal = value.get("ordinal").and_then(Value::as_u64);
         let name = text(&value, "type").map(str::to_owned);
         if let (Some(name), Some(payload)) = (&name, value.get("payload")) {
-            return Some(Self {
-                timestamp,
-                ordinal,
-                ..Self::of(kind(name), payload.clone())
-            });
+            return Some(Self { timestamp, ordinal, ..Self::of(kind(name), payload.clone()) });
         }
         let kind = match name.as_deref() {
             Some(name) if BARE_ITEMS.contains(&name) => Kind::ResponseItem,
@@ -74,12 +70,7 @@ impl Line {
             None if value.get("record_type").is_some() => Kind::Other("record_type".to_owned()),
             _ => return None,
         };
-        Some(Self {
-            bare: true,
-            timestamp,
-            ordinal,
-            ..Self::of(kind, value)
-        })
+        Some(Self { bare: true, timestamp, ordinal, ..Self::of(kind, value) })
     }
 
     /// A line of a kind.
@@ -147,11 +138,7 @@ pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
 
 /// A member that is a list.
 pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default()
+    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A value as it stands.
@@ -176,10 +163,8 @@ pub(super) fn millis(value: &Value) -> Option<u64> {
 
 /// The text of a message: its text parts, one a line.
 pub(super) fn message_text(payload: &Value) -> String {
-    let texts: Vec<&str> = list(payload, "content")
-        .iter()
-        .filter_map(|part| text(part, "text"))
-        .collect();
+    let texts: Vec<&str> =
+        list(payload, "content").iter().filter_map(|part| text(part, "text")).collect();
     texts.join("\n")
 }
 
@@ -203,9 +188,7 @@ pub(super) fn command_line(value: &Value) -> Option<String> {
 pub(super) fn enclosing_tag(text: &str) -> Option<&str> {
     let (tag, rest) = text.trim().strip_prefix('<')?.split_once('>')?;
     let name = tag.split_whitespace().next()?;
-    let well_formed = name
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let well_formed = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     let ends = rest.ends_with(&format!("</{name}>"));
     (well_formed && ends).then_some(name)
 }

@@ -155,10 +155,7 @@ fn part_of(cx: &Cx<'_>, id: &str, part: &str) -> Scope {
 
 /// Answers of which only pieces came.
 pub(super) fn cut_off(cx: &mut Cx<'_>) {
-    let cut = cx
-        .turn()
-        .map(|turn| std::mem::take(&mut turn.streaming))
-        .unwrap_or_default();
+    let cut = cx.turn().map(|turn| std::mem::take(&mut turn.streaming)).unwrap_or_default();
     for id in cut {
         let payload = ModelFailed {
             failure_category: "stream_interrupted".to_owned(),
@@ -174,15 +171,11 @@ pub(super) fn cut_off(cx: &mut Cx<'_>) {
 
 /// Reasoning: what the model shows of it, and whether it holds an opaque form, which is not kept.
 fn reasoning(cx: &mut Cx<'_>, payload: &Value) {
-    let encrypted = payload
-        .get("encrypted_content")
-        .is_some_and(|c| !c.is_null());
+    let encrypted = payload.get("encrypted_content").is_some_and(|c| !c.is_null());
     let held = cx.thread.held_reasoning.take();
     let id = text(payload, "id");
-    let parts: Vec<&str> = list(payload, "summary")
-        .iter()
-        .filter_map(|p| text(p, "text"))
-        .collect();
+    let parts: Vec<&str> =
+        list(payload, "summary").iter().filter_map(|p| text(p, "text")).collect();
     if let Some(held) = held {
         if id.is_some() && text(&held.payload, "id") == id {
             summarised(cx, id, parts.join("\n\n"), encrypted);
@@ -198,21 +191,12 @@ fn reasoning(cx: &mut Cx<'_>, payload: &Value) {
     if id.is_some_and(|id| !turn.told.insert(id.to_owned())) {
         return;
     }
-    let fresh: Vec<&str> = parts
-        .into_iter()
-        .filter(|_| turn.reasoning.first("item"))
-        .collect();
+    let fresh: Vec<&str> = parts.into_iter().filter(|_| turn.reasoning.first("item")).collect();
     if !fresh.is_empty() {
         summarised(cx, id, fresh.join("\n\n"), encrypted);
     } else if encrypted {
         let scope = spoken(cx, id, "encrypted");
-        cx.emit(
-            scope,
-            &ReasoningSummary {
-                text: String::new(),
-                encrypted,
-            },
-        );
+        cx.emit(scope, &ReasoningSummary { text: String::new(), encrypted });
     }
 }
 
@@ -222,13 +206,7 @@ fn summarised(cx: &mut Cx<'_>, id: Option<&str>, words: String, encrypted: bool)
         turn.told.insert(id.to_owned());
     }
     let scope = spoken(cx, id, "reasoning");
-    cx.emit(
-        scope,
-        &ReasoningSummary {
-            text: words,
-            encrypted,
-        },
-    );
+    cx.emit(scope, &ReasoningSummary { text: words, encrypted });
     if let Some(turn) = cx.turn() {
         turn.ends_in_answer = false;
     }
@@ -239,10 +217,7 @@ pub(super) fn reasoning_item(cx: &mut Cx<'_>, item: &Value) {
     let_go_of_reasoning(cx);
     let told = text(item, "id").is_some_and(|id| cx.turn().is_some_and(|t| t.told.contains(id)));
     if !told {
-        cx.thread.held_reasoning = Some(Held {
-            place: cx.place.clone(),
-            payload: item.clone(),
-        });
+        cx.thread.held_reasoning = Some(Held { place: cx.place.clone(), payload: item.clone() });
     }
 }
 
@@ -258,12 +233,7 @@ pub(super) fn reasoning_event(cx: &mut Cx<'_>, words: &str) {
 pub(super) fn raw_reasoning(cx: &mut Cx<'_>, words: &str) {
     turn::ensure(cx);
     let scope = spoken(cx, None, "reasoning");
-    cx.emit(
-        scope,
-        &ReasoningDelta {
-            delta: words.to_owned(),
-        },
-    );
+    cx.emit(scope, &ReasoningDelta { delta: words.to_owned() });
 }
 
 /// Reasoning whose other record did not come.
@@ -271,14 +241,10 @@ pub(super) fn let_go_of_reasoning(cx: &mut Cx<'_>) {
     let Some(Held { place, payload }) = cx.thread.held_reasoning.take() else {
         return;
     };
-    let parts: Vec<&str> = list(&payload, "summary_text")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let parts: Vec<&str> =
+        list(&payload, "summary_text").iter().filter_map(Value::as_str).collect();
     let words = parts.join("\n\n");
-    cx.at(place, |cx| {
-        summarised(cx, text(&payload, "id"), words, false)
-    });
+    cx.at(place, |cx| summarised(cx, text(&payload, "id"), words, false));
 }
 
 /// The model asks for a tool.
@@ -335,14 +301,7 @@ fn hosted(cx: &mut Cx<'_>, kind: &str, call: &str, payload: &Value) {
         Some("failed") => ToolStatus::Failed,
         _ => ToolStatus::Unknown,
     };
-    tools::settle(
-        cx,
-        call,
-        Outcome {
-            status,
-            ..Outcome::default()
-        },
-    );
+    tools::settle(cx, call, Outcome { status, ..Outcome::default() });
 }
 
 /// The plan: the call that changes it and the event tell the same.
@@ -371,9 +330,6 @@ pub(super) fn plan_changed(cx: &mut Cx<'_>, record: &'static str, payload: &Valu
 pub(super) fn plan_final(cx: &mut Cx<'_>, item: &Value) {
     turn::ensure(cx);
     let scope = spoken(cx, text(item, "id"), "plan");
-    let payload = PlanFinal {
-        items: Vec::new(),
-        text: owned(item, "text"),
-    };
+    let payload = PlanFinal { items: Vec::new(), text: owned(item, "text") };
     cx.emit(scope, &payload);
 }

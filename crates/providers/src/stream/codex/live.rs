@@ -38,9 +38,7 @@ pub(super) fn is_frame(value: &Value) -> bool {
         _ => false,
     };
     let notice = text(value, "method").is_some_and(|method| {
-        ["thread/", "turn/", "item/"]
-            .iter()
-            .any(|part| method.starts_with(part))
+        ["thread/", "turn/", "item/"].iter().any(|part| method.starts_with(part))
     });
     exec || (notice && value.get("params").is_some_and(Value::is_object))
 }
@@ -52,10 +50,7 @@ pub(super) fn is_exec(value: &Value) -> bool {
 
 impl Live {
     pub(super) fn new(stream: &str) -> Self {
-        Self {
-            stream: stream.to_owned(),
-            ..Self::default()
-        }
+        Self { stream: stream.to_owned(), ..Self::default() }
     }
 
     /// Puts a frame into the words of a rollout; `None` when it is no frame of a live stream.
@@ -88,12 +83,12 @@ impl Live {
                 let done = json!({"type": "task_complete"});
                 vec![Line::of(Kind::TokenUsage, usage), Line::event(done)]
             }
-            "turn.failed" => vec![Line::event(
-                json!({"type": "task_complete", "error": value.get("error")}),
-            )],
-            "error" => vec![Line::event(
-                json!({"type": "stream_error", "message": value.get("message")}),
-            )],
+            "turn.failed" => {
+                vec![Line::event(json!({"type": "task_complete", "error": value.get("error")}))]
+            }
+            "error" => {
+                vec![Line::event(json!({"type": "stream_error", "message": value.get("message")}))]
+            }
             _ => {
                 let given = value.get("item").unwrap_or(&Value::Null);
                 match text(given, "type") {
@@ -108,9 +103,7 @@ impl Live {
                             "item.completed" => "item_completed",
                             _ => "item_started",
                         };
-                        vec![Line::event(
-                            json!({"type": kind, "item": self.own(item(given))}),
-                        )]
+                        vec![Line::event(json!({"type": kind, "item": self.own(item(given))}))]
                     }
                 }
             }
@@ -237,15 +230,8 @@ impl Live {
         let mut asked = Map::new();
         asked.insert("type".to_owned(), kind.into());
         asked.insert("call_id".to_owned(), call.into());
-        let kept = [
-            "command",
-            "cwd",
-            "reason",
-            "questions",
-            "message",
-            "grantRoot",
-            "availableDecisions",
-        ];
+        let kept =
+            ["command", "cwd", "reason", "questions", "message", "grantRoot", "availableDecisions"];
         for name in kept {
             if let Some(value) = params.get(name).filter(|value| !value.is_null()) {
                 asked.insert(snake(name), value.clone());
@@ -268,10 +254,7 @@ fn is_control(method: &str) -> bool {
         "windows/",
     ];
     parts.iter().any(|part| method.starts_with(part))
-        || matches!(
-            method,
-            "serverRequest/resolved" | "initialized" | "sessionConfigured"
-        )
+        || matches!(method, "serverRequest/resolved" | "initialized" | "sessionConfigured")
 }
 
 /// The head of a thread.
@@ -280,14 +263,7 @@ fn head(params: &Value) -> Value {
     let mut head = lowered(thread);
     if let Value::Object(members) = &mut head {
         // What has no place in the head of a rollout, or changes while the thread goes on.
-        for name in [
-            "turns",
-            "preview",
-            "status",
-            "path",
-            "updated_at",
-            "recency_at",
-        ] {
+        for name in ["turns", "preview", "status", "path", "updated_at", "recency_at"] {
             members.shift_remove(name);
         }
     }
@@ -299,9 +275,7 @@ fn lowered(value: &Value) -> Value {
     let Value::Object(members) = value else {
         return value.clone();
     };
-    let members = members
-        .iter()
-        .map(|(name, value)| (snake(name), value.clone()));
+    let members = members.iter().map(|(name, value)| (snake(name), value.clone()));
     Value::Object(members.collect())
 }
 
@@ -327,9 +301,7 @@ fn info(error: &Value) -> Value {
     match error.get("codexErrorInfo") {
         Some(Value::String(code)) => snake(code).into(),
         Some(Value::Object(tagged)) => {
-            let tagged = tagged
-                .iter()
-                .map(|(code, more)| (snake(code), lowered(more)));
+            let tagged = tagged.iter().map(|(code, more)| (snake(code), lowered(more)));
             Value::Object(tagged.collect())
         }
         _ => Value::Null,
@@ -400,13 +372,8 @@ fn item(given: &Value) -> Value {
             "FileChange"
         }
         "collab_tool_call" | "collab_agent_tool_call" => {
-            let states = given
-                .get("agents_states")
-                .or_else(|| given.get("agentsStates"));
-            members.insert(
-                "agents_states".to_owned(),
-                states.map(agents).unwrap_or_default(),
-            );
+            let states = given.get("agents_states").or_else(|| given.get("agentsStates"));
+            members.insert("agents_states".to_owned(), states.map(agents).unwrap_or_default());
             "CollabAgentToolCall"
         }
         "user_message" => "UserMessage",
@@ -429,18 +396,11 @@ fn changes(given: &Value) -> Value {
     let mut changes = Map::new();
     for change in list(given, "changes") {
         let kind = change.get("kind").unwrap_or(&Value::Null);
-        let word = kind
-            .as_str()
-            .or_else(|| text(kind, "type"))
-            .unwrap_or("unknown");
+        let word = kind.as_str().or_else(|| text(kind, "type")).unwrap_or("unknown");
         let mut made = Map::new();
         made.insert("type".to_owned(), word.into());
         if let Some(diff) = change.get("diff") {
-            let member = if word == "add" {
-                "content"
-            } else {
-                "unified_diff"
-            };
+            let member = if word == "add" { "content" } else { "unified_diff" };
             made.insert(member.to_owned(), diff.clone());
         }
         if let Some(moved) = kind.get("move_path") {
@@ -467,12 +427,7 @@ fn agents(states: &Value) -> Value {
         (Some(word), None) => snake(word).into(),
         (None, _) => state.clone(),
     };
-    Value::Object(
-        states
-            .iter()
-            .map(|(id, state)| (id.clone(), one(state)))
-            .collect(),
-    )
+    Value::Object(states.iter().map(|(id, state)| (id.clone(), one(state))).collect())
 }
 
 fn plan(given: &Value) -> Value {

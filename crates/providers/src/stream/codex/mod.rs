@@ -129,8 +129,7 @@ impl Codex {
         if self.threads.is_empty() {
             let session = SessionId::derived(&[SYSTEM, &self.unnamed]);
             let session = self.forced.clone().unwrap_or(session);
-            self.threads
-                .push(Thread::new(session, thread_id(&self.unnamed)));
+            self.threads.push(Thread::new(session, thread_id(&self.unnamed)));
         }
         let Some(thread) = self.threads.get_mut(self.current) else {
             return Vec::new();
@@ -152,11 +151,7 @@ impl Codex {
         };
         self.last_key.clone_from(&key);
         let time = line.and_then(|line| line.timestamp.clone());
-        Place {
-            frame: frame.number,
-            key,
-            time: self.time(time.map(Timestamp::verbatim)),
-        }
+        Place { frame: frame.number, key, time: self.time(time.map(Timestamp::verbatim)) }
     }
 
     /// The time of a line; of one that has none, that of the line before.
@@ -181,11 +176,7 @@ impl Codex {
         *nth += 1;
         let key = format!("l{:016x}.{nth}", u64::from_be_bytes(digest));
         self.last_key.clone_from(&key);
-        Place {
-            frame: frame.number,
-            key,
-            time: None,
-        }
+        Place { frame: frame.number, key, time: None }
     }
 
     /// Begins a thread, or goes back to one.
@@ -229,9 +220,7 @@ impl Codex {
             if nth > 0 {
                 place.key.push_str(&format!(".{nth}"));
             }
-            let micros = line
-                .millis
-                .and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
+            let micros = line.millis.and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
             place.time = self.time(micros.map(|micros| RecordedAt(micros).into()));
             let named = line.thread.as_deref().is_some_and(|id| self.switch(id));
             let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, true);
@@ -241,11 +230,8 @@ impl Codex {
             {
                 self.begin(&serde_json::json!({"id": id}), true);
             }
-            let early = || Early {
-                place: place.clone(),
-                line: Some(line.clone()),
-                kept: ("", None),
-            };
+            let early =
+                || Early { place: place.clone(), line: Some(line.clone()), kept: ("", None) };
             if self.too_early(early) {
                 continue;
             }
@@ -280,11 +266,7 @@ impl Codex {
         code: &'static str,
     ) -> Vec<SessionDraft> {
         let place = self.place(frame, None);
-        let early = || Early {
-            place: place.clone(),
-            line: None,
-            kept: (code, value.cloned()),
-        };
+        let early = || Early { place: place.clone(), line: None, kept: (code, value.cloned()) };
         if self.too_early(early) {
             return Vec::new();
         }
@@ -327,8 +309,7 @@ impl StreamAdapter for Codex {
         };
         let of_the_end = || {
             let refs = recorded.refs.to_vec();
-            refs.iter()
-                .any(|r| r.origin.as_ref().is_some_and(|origin| origin.frame == 0))
+            refs.iter().any(|r| r.origin.as_ref().is_some_and(|origin| origin.frame == 0))
         };
         match row.pairing {
             Pairing::Opens(Entity::Subagent) => {
@@ -348,9 +329,7 @@ impl StreamAdapter for Codex {
         let (parsed, repairs) = match JsonText::parse(&frame.text) {
             Ok(parsed) => parsed,
             Err(e) => {
-                let kind = AdaptErrorKind::NotJson {
-                    detail: e.to_string(),
-                };
+                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
                 return Adapted {
                     drafts: self.keep(frame, None, "malformed_frame"),
                     fault: Some(frame.error(kind)),
@@ -359,9 +338,7 @@ impl StreamAdapter for Codex {
         };
         let value: Value = parsed.read().unwrap_or(Value::Null);
         let fault = (repairs.lone_surrogates > 0).then(|| {
-            frame.error(AdaptErrorKind::LoneSurrogates {
-                count: repairs.lone_surrogates,
-            })
+            frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
         });
         if let Some(lines) = self.live.lines(&value) {
             let drafts = self.take_live(frame, &value, &lines);
@@ -374,10 +351,7 @@ impl StreamAdapter for Codex {
                 fault: Some(frame.error(AdaptErrorKind::NotAFrame { detail })),
             };
         };
-        Adapted {
-            drafts: self.take(frame, &line),
-            fault,
-        }
+        Adapted { drafts: self.take(frame, &line), fault }
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {

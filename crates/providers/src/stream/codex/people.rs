@@ -15,13 +15,9 @@ use super::{tools, turn};
 pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
     turn::ensure(cx);
     let call = text(payload, "call_id").or_else(|| text(payload, "approval_id"));
-    let key = call
-        .or_else(|| text(payload, "id"))
-        .map_or_else(|| cx.place.key.clone(), str::to_owned);
-    if cx
-        .turn()
-        .is_some_and(|turn| turn.actions.contains_key(&key))
-    {
+    let key =
+        call.or_else(|| text(payload, "id")).map_or_else(|| cx.place.key.clone(), str::to_owned);
+    if cx.turn().is_some_and(|turn| turn.actions.contains_key(&key)) {
         return;
     }
     let id = action_id(&key);
@@ -61,24 +57,14 @@ fn choices(payload: &Value) -> Vec<String> {
         Value::Object(tagged) => tagged.keys().next().cloned(),
         _ => None,
     };
-    list(payload, "available_decisions")
-        .iter()
-        .filter_map(word)
-        .collect()
+    list(payload, "available_decisions").iter().filter_map(word).collect()
 }
 
 /// What is to be done, without what only ties it to its call.
 fn arguments(payload: &Value) -> Option<JsonText> {
     let mut asked = payload.clone();
     if let Value::Object(members) = &mut asked {
-        for name in [
-            "type",
-            "call_id",
-            "turn_id",
-            "approval_id",
-            "reason",
-            "available_decisions",
-        ] {
+        for name in ["type", "call_id", "turn_id", "approval_id", "reason", "available_decisions"] {
             members.shift_remove(name);
         }
     }
@@ -179,15 +165,9 @@ fn resolve(cx: &mut Cx<'_>, call: &str, decision: &str, resolved_as: Option<&str
 
 /// Questions that are open when a turn ends.
 pub(super) fn cancel_open(cx: &mut Cx<'_>) {
-    let open = cx
-        .turn()
-        .map(|turn| std::mem::take(&mut turn.actions))
-        .unwrap_or_default();
+    let open = cx.turn().map(|turn| std::mem::take(&mut turn.actions)).unwrap_or_default();
     for (key, id) in open {
-        let payload = ActionCancelled {
-            reason: Some("turn_ended".to_owned()),
-            cancelled_by: None,
-        };
+        let payload = ActionCancelled { reason: Some("turn_ended".to_owned()), cancelled_by: None };
         let scope = scope(cx, &key, &id);
         cx.emit_synthetic(scope, &payload);
     }

@@ -193,10 +193,7 @@ impl Thread {
 
     /// The round of model and tools that goes on.
     pub(super) fn step(&self) -> StepId {
-        let (turn, round) = self
-            .turn
-            .as_ref()
-            .map_or(("", 0), |t| (t.id.as_str(), t.round));
+        let (turn, round) = self.turn.as_ref().map_or(("", 0), |t| (t.id.as_str(), t.round));
         StepId::derived(&[self.id.as_str(), turn, &round.to_string()])
     }
 

@@ -4,11 +4,7 @@ use super::super::testing::{adapt, adapt_parts, read, spell, spell_drafts};
 use super::super::{EndOfInput, Format};
 
 fn recorded(name: &str) -> String {
-    spell(&adapt(
-        Format::Codex,
-        &read(&format!("codex/{name}")),
-        EndOfInput::Closed,
-    ))
+    spell(&adapt(Format::Codex, &read(&format!("codex/{name}")), EndOfInput::Closed))
 }
 
 /// What comes of a few lines of another version, without what surrounds it.
@@ -93,19 +89,14 @@ fn every_recording_is_told_once_and_whole() {
         assert_eq!(batch.known, 0, "{name}");
         let count = |kinds: &[&str]| {
             let made = batch.drafts.iter();
-            made.filter(|d| kinds.contains(&d.draft.event_type.name()))
-                .count()
+            made.filter(|d| kinds.contains(&d.draft.event_type.name())).count()
         };
         let lines = |part: &str| text.lines().filter(|line| line.contains(part)).count();
         let tasks = lines("\"type\":\"task_started\"");
         assert_eq!(count(&["turn.submitted"]), tasks, "{name}");
         let ends = ["turn.completed", "turn.failed", "turn.canceled"];
         assert_eq!(count(&ends), tasks, "{name}");
-        assert_eq!(
-            count(&["model.completed"]),
-            lines("\"type\":\"AgentMessage\""),
-            "{name}"
-        );
+        assert_eq!(count(&["model.completed"]), lines("\"type\":\"AgentMessage\""), "{name}");
         let calls = count(&["tool.started"]);
         assert_eq!(count(&["tool.result", "tool.failed"]), calls, "{name}");
         let user = lines("\"type\":\"UserMessage\"");
@@ -116,15 +107,10 @@ fn every_recording_is_told_once_and_whole() {
         assert_eq!(said.count(), user, "{name}");
         let tokens = lines("\"type\":\"token_usage_record\"");
         assert_eq!(count(&["usage.updated"]), tokens, "{name}");
-        let unknown = batch
-            .drafts
-            .iter()
-            .filter(|d| d.draft.payload.as_str().contains("unknown_frame"));
+        let unknown =
+            batch.drafts.iter().filter(|d| d.draft.payload.as_str().contains("unknown_frame"));
         assert_eq!(unknown.count(), 0, "{name}");
-        assert!(
-            !spell(&batch).contains("bW9jay1lbmNyeXB0ZWQ"),
-            "{name}: encrypted value kept"
-        );
+        assert!(!spell(&batch).contains("bW9jay1lbmNyeXB0ZWQ"), "{name}: encrypted value kept");
         checked += 1;
     }
     assert_eq!(checked, 32);
@@ -138,9 +124,7 @@ fn a_resumed_file_that_has_grown_adds_what_is_new() {
     let log = adapt_parts(Format::Codex, &[&part, &whole, &whole]);
     let alone = adapt_parts(Format::Codex, &[&whole]);
     let payloads = |log: &[event_spine::EventDraft]| -> Vec<_> {
-        log.iter()
-            .map(|d| (d.event_id.clone(), d.payload.clone()))
-            .collect()
+        log.iter().map(|d| (d.event_id.clone(), d.payload.clone())).collect()
     };
     assert_eq!(payloads(&log), payloads(&alone));
 }
@@ -149,18 +133,11 @@ fn a_resumed_file_that_has_grown_adds_what_is_new() {
 #[test]
 fn a_cut_file_is_repaired_by_the_whole_one() {
     let whole = read("codex/tool-success.jsonl");
-    let cut: usize = whole
-        .split_inclusive(|b| *b == b'\n')
-        .take(13)
-        .map(<[u8]>::len)
-        .sum();
+    let cut: usize = whole.split_inclusive(|b| *b == b'\n').take(13).map(<[u8]>::len).sum();
     let log = adapt_parts(Format::Codex, &[&whole[..cut], &whole, &whole]);
     let names: Vec<_> = log.iter().map(|d| d.event_type.name()).collect();
     let count = |name: &str| names.iter().filter(|n| **n == name).count();
-    assert_eq!(
-        (count("stream.interrupted"), count("stream.repaired")),
-        (1, 1)
-    );
+    assert_eq!((count("stream.interrupted"), count("stream.repaired")), (1, 1));
     assert_eq!(names.last(), Some(&"stream.repaired"));
 }
 
@@ -169,15 +146,10 @@ fn a_cut_file_is_repaired_by_the_whole_one() {
 fn a_sub_agent_and_its_parent_are_one_session_in_any_order() {
     let parent = read("codex/subagent.parent.jsonl");
     let child = read("codex/subagent.child.jsonl");
-    for (name, files) in [
-        ("parent_first", [&parent, &child]),
-        ("child_first", [&child, &parent]),
-    ] {
+    for (name, files) in [("parent_first", [&parent, &child]), ("child_first", [&child, &parent])] {
         let files: Vec<&[u8]> = files.iter().map(|f| f.as_slice()).collect();
         let log = adapt_parts(Format::Codex, &files);
-        let starts = log
-            .iter()
-            .filter(|d| d.event_type.name() == "subagent.started");
+        let starts = log.iter().filter(|d| d.event_type.name() == "subagent.started");
         assert_eq!(starts.count(), 1, "{name}");
         insta::assert_snapshot!(name, spell_drafts(&log.iter().collect::<Vec<_>>()));
     }

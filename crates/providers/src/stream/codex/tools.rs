@@ -79,11 +79,7 @@ pub(super) fn open(cx: &mut Cx<'_>, call: &str, opening: Opening) {
     let scope = scope(cx, call, &tool);
     let args = ToolArgs {
         tool_name: Some(opening.name.clone()),
-        state: if opening.invalid {
-            ArgsState::Invalid
-        } else {
-            ArgsState::Available
-        },
+        state: if opening.invalid { ArgsState::Invalid } else { ArgsState::Available },
         delta: None,
         args: opening.args,
         raw: opening.raw,
@@ -126,22 +122,12 @@ pub(super) fn output(cx: &mut Cx<'_>, call: &str, payload: &Value) {
     let success = given.and_then(|output| output.get("success")?.as_bool());
     let content = given.and_then(|output| output.get("content")).or(given);
     if !cx.thread.open.contains_key(call) {
-        open(
-            cx,
-            call,
-            Opening {
-                name: "unknown".to_owned(),
-                ..Opening::default()
-            },
-        );
+        open(cx, call, Opening { name: "unknown".to_owned(), ..Opening::default() });
     }
     let tool = cx.thread.open.get(call);
     let verdict = tool.and_then(|tool| tool.verdict);
     let is_command = tool.is_some_and(|tool| tool.kind == Some(ToolKind::Command));
-    if let Some(ran) = content
-        .filter(|_| is_command && verdict.is_none())
-        .and_then(ran)
-    {
+    if let Some(ran) = content.filter(|_| is_command && verdict.is_none()).and_then(ran) {
         settle(cx, call, ran);
         return;
     }
@@ -152,15 +138,7 @@ pub(super) fn output(cx: &mut Cx<'_>, call: &str, payload: &Value) {
         (None, None) => ToolStatus::Unknown,
     };
     let output = content.filter(|c| !c.is_null()).and_then(json);
-    settle(
-        cx,
-        call,
-        Outcome {
-            status,
-            output,
-            ..Outcome::default()
-        },
-    );
+    settle(cx, call, Outcome { status, output, ..Outcome::default() });
 }
 
 /// The output of the shell tool of 2025: JSON inside a string, with the exit status as a number.
@@ -256,14 +234,7 @@ pub(super) fn fail_open(cx: &mut Cx<'_>, category: &str, status: ToolStatus) {
         };
         if tool.over || tool.verdict.is_some() {
             let status = tool.verdict.unwrap_or(ToolStatus::Unknown);
-            settle(
-                cx,
-                &call,
-                Outcome {
-                    status,
-                    ..Outcome::default()
-                },
-            );
+            settle(cx, &call, Outcome { status, ..Outcome::default() });
             continue;
         }
         let scope = scope(cx, &call, tool);
@@ -295,12 +266,7 @@ fn late(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) -> bool {
     let mut scope = cx.thread.scope();
     scope.turn_id = text(frame, "turn_id").map(turn_id).or(scope.turn_id);
     scope.tool_call_id = Some(tool_call_id(call));
-    cx.warn_in(
-        scope,
-        "late_outcome",
-        Some(format!("call {call}")),
-        Some(item),
-    );
+    cx.warn_in(scope, "late_outcome", Some(format!("call {call}")), Some(item));
     true
 }
 
@@ -318,13 +284,7 @@ pub(super) fn command(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) 
     let Some(status) = status(item).or(by_exit) else {
         return;
     };
-    let both = || {
-        Some(format!(
-            "{}{}",
-            text(item, "stdout")?,
-            text(item, "stderr")?
-        ))
-    };
+    let both = || Some(format!("{}{}", text(item, "stdout")?, text(item, "stderr")?));
     let output = owned(item, "aggregated_output").or_else(both);
     let outcome = Outcome {
         status,
@@ -359,21 +319,14 @@ pub(super) fn file_change(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Val
         return;
     }
     patch_begins(cx, call, item);
-    let by_flag = item
-        .get("success")
-        .and_then(Value::as_bool)
-        .map(|success| match success {
-            true => ToolStatus::Succeeded,
-            false => ToolStatus::Failed,
-        });
+    let by_flag = item.get("success").and_then(Value::as_bool).map(|success| match success {
+        true => ToolStatus::Succeeded,
+        false => ToolStatus::Failed,
+    });
     let Some(status) = status(item).or(by_flag) else {
         return;
     };
-    let known = cx
-        .thread
-        .open
-        .get(call)
-        .and_then(|tool| tool.changes.clone());
+    let known = cx.thread.open.get(call).and_then(|tool| tool.changes.clone());
     let changes = item.get("changes").cloned().or(known);
     let (stdout, stderr) = (owned(item, "stdout"), owned(item, "stderr"));
     let outcome = Outcome {
@@ -435,9 +388,7 @@ fn artifact(cx: &mut Cx<'_>, scope: &Scope, path: &str, change: &Value) {
         version_id: None,
         media_type: None,
         size_bytes: content.filter(|_| kind == "add").map(|c| c.len() as u64),
-        preview: content
-            .filter(|_| kind == "add")
-            .map(|c| c.chars().take(PREVIEW).collect()),
+        preview: content.filter(|_| kind == "add").map(|c| c.chars().take(PREVIEW).collect()),
         read_ref: None,
         diff: owned(change, "unified_diff"),
     };
@@ -501,13 +452,7 @@ pub(super) fn mcp(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) {
     };
     let status = if flagged { ToolStatus::Failed } else { status };
     let output = content.and_then(json);
-    let outcome = Outcome {
-        status,
-        output,
-        error,
-        exit_code: None,
-        duration_ms: millis(item),
-    };
+    let outcome = Outcome { status, output, error, exit_code: None, duration_ms: millis(item) };
     settle(cx, call, outcome);
 }
 

@@ -23,17 +23,9 @@ const NOT_RECORDED: &str = "end_not_recorded";
 
 /// How a turn ends.
 pub(super) enum Ending<'a> {
-    Completed {
-        duration_ms: Option<u64>,
-        reason: Option<&'a str>,
-    },
-    Canceled {
-        reason: Option<&'a str>,
-    },
-    Failed {
-        failure: Failure,
-        reason: Option<&'a str>,
-    },
+    Completed { duration_ms: Option<u64>, reason: Option<&'a str> },
+    Canceled { reason: Option<&'a str> },
+    Failed { failure: Failure, reason: Option<&'a str> },
 }
 
 /// `task_started`.
@@ -94,11 +86,8 @@ pub(super) fn ensure(cx: &mut Cx<'_>) {
     agents::announce(cx);
     context::let_go(cx);
     let scope = cx.thread.scope();
-    let (model, provider, cwd) = (
-        cx.thread.model.clone(),
-        cx.thread.provider.clone(),
-        cx.thread.cwd.clone(),
-    );
+    let (model, provider, cwd) =
+        (cx.thread.model.clone(), cx.thread.provider.clone(), cx.thread.cwd.clone());
     let Some(turn) = cx.turn() else {
         return;
     };
@@ -109,12 +98,7 @@ pub(super) fn ensure(cx: &mut Cx<'_>) {
         cx.emit_synthetic(scope.clone(), &said(None, None, Vec::new(), None));
     }
     if !started {
-        let payload = TurnStarted {
-            model,
-            provider,
-            cwd,
-            title: None,
-        };
+        let payload = TurnStarted { model, provider, cwd, title: None };
         cx.emit(scope.clone(), &payload);
         if is_root {
             cx.emit(scope, &task_created());
@@ -139,13 +123,7 @@ fn said(
     parts: Vec<ContentPart>,
     source: Option<&str>,
 ) -> TurnSubmitted {
-    TurnSubmitted {
-        role,
-        text,
-        parts,
-        source: source.map(str::to_owned),
-        input_ref: None,
-    }
+    TurnSubmitted { role, text, parts, source: source.map(str::to_owned), input_ref: None }
 }
 
 /// What the person said: `UserMessage`, or `user_message` of older files.
@@ -228,14 +206,8 @@ pub(super) fn task_complete(cx: &mut Cx<'_>, payload: &Value) {
         .map(failure)
         .or_else(|| cx.turn().and_then(|turn| turn.error.take()));
     let ending = match failure {
-        Some(failure) => Ending::Failed {
-            failure,
-            reason: None,
-        },
-        None => Ending::Completed {
-            duration_ms: number(payload, "duration_ms"),
-            reason: None,
-        },
+        Some(failure) => Ending::Failed { failure, reason: None },
+        None => Ending::Completed { duration_ms: number(payload, "duration_ms"), reason: None },
     };
     end(cx, &ending);
 }
@@ -246,19 +218,13 @@ pub(super) fn turn_aborted(cx: &mut Cx<'_>, payload: &Value) {
         cx.warn("second_terminal", owned(payload, "type"), Some(payload));
         return;
     }
-    end(
-        cx,
-        &Ending::Canceled {
-            reason: text(payload, "reason"),
-        },
-    );
+    end(cx, &Ending::Canceled { reason: text(payload, "reason") });
 }
 
 /// True when an end is that of the turn that goes on.
 fn is_current(cx: &mut Cx<'_>, payload: &Value) -> bool {
     let id = text(payload, "turn_id").map(turn_id);
-    cx.turn()
-        .is_some_and(|turn| id.is_none_or(|id| id == turn.id || Some(id) == turn.alias))
+    cx.turn().is_some_and(|turn| id.is_none_or(|id| id == turn.id || Some(id) == turn.alias))
 }
 
 /// The category and the words of an error. The category follows from Codex's own code, never from the words.
@@ -266,9 +232,10 @@ pub(super) fn failure(error: &Value) -> Failure {
     let info = error.get("codex_error_info").unwrap_or(&Value::Null);
     let (code, status) = match info {
         Value::String(code) => (code.as_str(), None),
-        Value::Object(tagged) => tagged.iter().next().map_or(("", None), |(code, more)| {
-            (code.as_str(), number(more, "http_status_code"))
-        }),
+        Value::Object(tagged) => tagged
+            .iter()
+            .next()
+            .map_or(("", None), |(code, more)| (code.as_str(), number(more, "http_status_code"))),
         _ => ("", None),
     };
     let category = match (code, status) {
@@ -290,10 +257,7 @@ pub(super) fn failure(error: &Value) -> Failure {
         ) => "network_error",
         _ => "runtime_error",
     };
-    Failure {
-        category: category.to_owned(),
-        message: owned(error, "message"),
-    }
+    Failure { category: category.to_owned(), message: owned(error, "message") }
 }
 
 /// A turn ends without a record of it: another one begins, or the file ends.
@@ -305,19 +269,11 @@ pub(super) fn end_unrecorded(cx: &mut Cx<'_>) {
     };
     // Older files record no ends. There a turn ends with the answer behind which the model asks for nothing more.
     if !says_ends && idle && turn.ends_in_answer && turn.error.is_none() {
-        end(
-            cx,
-            &Ending::Completed {
-                duration_ms: None,
-                reason: Some(NOT_RECORDED),
-            },
-        );
+        end(cx, &Ending::Completed { duration_ms: None, reason: Some(NOT_RECORDED) });
         return;
     }
-    let failure = turn.error.take().unwrap_or(Failure {
-        category: "incomplete".to_owned(),
-        message: None,
-    });
+    let failure =
+        turn.error.take().unwrap_or(Failure { category: "incomplete".to_owned(), message: None });
     if says_ends {
         ensure(cx);
         let payload = StreamInterrupted {
@@ -329,13 +285,7 @@ pub(super) fn end_unrecorded(cx: &mut Cx<'_>) {
         cx.emit_synthetic(scope, &payload);
         cx.thread.broken = true;
     }
-    end(
-        cx,
-        &Ending::Failed {
-            failure,
-            reason: Some(NOT_RECORDED),
-        },
-    );
+    end(cx, &Ending::Failed { failure, reason: Some(NOT_RECORDED) });
 }
 
 /// The input ended.
@@ -344,10 +294,7 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, cut: bool) {
         && let Some(turn) = cx.turn()
         && turn.error.is_none()
     {
-        turn.error = Some(Failure {
-            category: "stream_interrupted".to_owned(),
-            message: None,
-        });
+        turn.error = Some(Failure { category: "stream_interrupted".to_owned(), message: None });
     }
     end_unrecorded(cx);
 }
@@ -380,10 +327,7 @@ fn end(cx: &mut Cx<'_>, ending: &Ending<'_>) {
 
 /// The failures that are those of a model call.
 fn model_failed(cx: &mut Cx<'_>, failure: &Failure) {
-    if matches!(
-        failure.category.as_str(),
-        "runtime_error" | "incomplete" | "sandbox_blocked"
-    ) {
+    if matches!(failure.category.as_str(), "runtime_error" | "incomplete" | "sandbox_blocked") {
         return;
     }
     if matches!(failure.category.as_str(), "rate_limited" | "quota_exceeded") {
@@ -416,21 +360,12 @@ fn model_failed(cx: &mut Cx<'_>, failure: &Failure) {
 fn evidence(cx: &mut Cx<'_>, failed: bool) {
     let mut scope = cx.thread.scope();
     let turn = scope.turn_id.as_ref().map_or("", TurnId::as_str).to_owned();
-    let parts = [
-        cx.thread.session.as_str(),
-        cx.thread.id.as_str(),
-        &turn,
-        "recording",
-    ];
+    let parts = [cx.thread.session.as_str(), cx.thread.id.as_str(), &turn, "recording"];
     scope.evidence_id = Some(EvidenceId::derived(&parts));
     let payload = EvidenceChanged {
         kind: Some("source".to_owned()),
         title: Some(format!("rollout of turn {turn}")),
-        status: Some(if failed {
-            EvidenceStatus::Partial
-        } else {
-            EvidenceStatus::Ready
-        }),
+        status: Some(if failed { EvidenceStatus::Partial } else { EvidenceStatus::Ready }),
         location: None,
         summary: None,
         claim: None,
@@ -463,10 +398,7 @@ fn task_updated(cx: &mut Cx<'_>, ending: &Ending<'_>) {
 fn terminal(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     let scope = cx.thread.scope();
     match ending {
-        Ending::Completed {
-            duration_ms,
-            reason,
-        } => {
+        Ending::Completed { duration_ms, reason } => {
             let payload = TurnCompleted {
                 reason: reason.map(str::to_owned),
                 detail: None,
@@ -485,9 +417,7 @@ fn terminal(cx: &mut Cx<'_>, ending: &Ending<'_>) {
                 reason: reason.map(str::to_owned),
                 detail: None,
                 terminal_status: None,
-                canceled_by: reason
-                    .filter(|r| *r == "interrupted")
-                    .map(|_| "user".to_owned()),
+                canceled_by: reason.filter(|r| *r == "interrupted").map(|_| "user".to_owned()),
             };
             cx.emit(scope, &payload);
         }

@@ -184,11 +184,7 @@ impl Document {
 
     fn key_ended(&mut self) {
         if self.key == Key::Inside {
-            self.key = if self.name == EVENTS {
-                Key::Events
-            } else {
-                Key::Other
-            };
+            self.key = if self.name == EVENTS { Key::Events } else { Key::Other };
         }
     }
 

@@ -28,14 +28,7 @@ pub(super) enum Line {
 
 impl Splitter {
     pub(super) fn new(limit: usize, lone_cr: bool) -> Self {
-        Self {
-            limit,
-            lone_cr,
-            line: 0,
-            held: Vec::new(),
-            over: false,
-            after_cr: false,
-        }
+        Self { limit, lone_cr, line: 0, held: Vec::new(), over: false, after_cr: false }
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(Line)) {
@@ -93,11 +86,7 @@ impl Splitter {
             line.pop();
         }
         over |= line.len() > self.limit;
-        sink(if over {
-            Line::TooLong(self.line)
-        } else {
-            Line::Whole(self.line, line, ended)
-        });
+        sink(if over { Line::TooLong(self.line) } else { Line::Whole(self.line, line, ended) });
     }
 }
 
@@ -110,10 +99,7 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            splitter: Splitter::new(limit, false),
-            frames: 0,
-        }
+        Self { splitter: Splitter::new(limit, false), frames: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Framed)) {

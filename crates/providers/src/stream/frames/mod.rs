@@ -36,21 +36,12 @@ impl Frame {
     /// A frame from a stream with one frame a line.
     #[must_use]
     pub fn new(number: u64, text: impl Into<String>) -> Self {
-        Self {
-            number,
-            line: number,
-            text: text.into(),
-            ended: true,
-        }
+        Self { number, line: number, text: text.into(), ended: true }
     }
 
     /// An error about this frame.
     pub(super) fn error(&self, kind: AdaptErrorKind) -> AdaptError {
-        AdaptError {
-            frame: self.number,
-            line: self.line,
-            kind,
-        }
+        AdaptError { frame: self.number, line: self.line, kind }
     }
 }
 
@@ -78,10 +69,7 @@ impl Framing {
         let line = text.split(|b| *b == b'\n').next().unwrap_or_default();
         let line = line.trim_ascii();
         let field = |name: &[u8]| line.starts_with(name);
-        if [&b"data:"[..], b"event:", b"id:", b"retry:", b":"]
-            .iter()
-            .any(|name| field(name))
-        {
+        if [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|name| field(name)) {
             return Self::Sse;
         }
         let complete = line.len() < text.len();
@@ -181,12 +169,7 @@ fn give(frame: (u64, u64), bytes: Vec<u8>, ended: bool, sink: &mut dyn FnMut(Fra
     let ends_inside_character =
         !ended && std::str::from_utf8(&bytes).is_err_and(|e| e.error_len().is_none());
     let (text, invalid) = text_of(bytes);
-    let frame = Frame {
-        number,
-        line,
-        text,
-        ended,
-    };
+    let frame = Frame { number, line, text, ended };
     if let Some(byte) = invalid {
         // A stream that ends inside a character is a cut stream, not bad encoding.
         sink(Err(frame.error(if ends_inside_character {
@@ -203,9 +186,5 @@ fn give(frame: (u64, u64), bytes: Vec<u8>, ended: bool, sink: &mut dyn FnMut(Fra
 
 /// Gives the error for a frame that is over the limit.
 fn too_long(number: u64, line: u64, limit: usize, sink: &mut dyn FnMut(Framed)) {
-    sink(Err(AdaptError {
-        frame: number,
-        line,
-        kind: AdaptErrorKind::TooLong { limit },
-    }));
+    sink(Err(AdaptError { frame: number, line, kind: AdaptErrorKind::TooLong { limit } }));
 }

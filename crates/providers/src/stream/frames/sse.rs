@@ -28,13 +28,7 @@ impl Sse {
         Self {
             // A line has the field's name before the data.
             splitter: Splitter::new(limit.saturating_add(16), true),
-            event: Pending {
-                limit,
-                frames: 0,
-                line: 0,
-                data: None,
-                over: false,
-            },
+            event: Pending { limit, frames: 0, line: 0, data: None, over: false },
         }
     }
 
@@ -83,11 +77,7 @@ impl Pending {
         } else {
             self.line = number;
             self.over = value.len() > self.limit;
-            self.data = Some(if self.over {
-                Vec::new()
-            } else {
-                value.to_vec()
-            });
+            self.data = Some(if self.over { Vec::new() } else { value.to_vec() });
         }
     }
 

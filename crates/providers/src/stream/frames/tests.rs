@@ -27,34 +27,18 @@ fn check(framing: Framing, input: &str, expected: &[&str]) {
     assert_eq!(whole, expected, "{input:?}");
     for cut in 0..=input.len() {
         let (a, b) = input.as_bytes().split_at(cut);
-        assert_eq!(
-            frames_of(framing, 40, &[a, b]),
-            expected,
-            "{input:?} cut at {cut}"
-        );
+        assert_eq!(frames_of(framing, 40, &[a, b]), expected, "{input:?} cut at {cut}");
     }
     let bytes: Vec<&[u8]> = input.as_bytes().chunks(1).collect();
-    assert_eq!(
-        frames_of(framing, 40, &bytes),
-        expected,
-        "{input:?} byte by byte"
-    );
+    assert_eq!(frames_of(framing, 40, &bytes), expected, "{input:?} byte by byte");
 }
 
 // verifies: H19
 #[test]
 fn lines() {
     use Framing::Lines;
-    check(
-        Lines,
-        "{\"a\":1}\n{\"b\":2}\n",
-        &["1:{\"a\":1}", "2:{\"b\":2}"],
-    );
-    check(
-        Lines,
-        "{\"a\":\"naïve 你好 🌍\"}\n",
-        &["1:{\"a\":\"naïve 你好 🌍\"}"],
-    );
+    check(Lines, "{\"a\":1}\n{\"b\":2}\n", &["1:{\"a\":1}", "2:{\"b\":2}"]);
+    check(Lines, "{\"a\":\"naïve 你好 🌍\"}\n", &["1:{\"a\":\"naïve 你好 🌍\"}"]);
     check(Lines, "\u{feff}{}\r\n\r\n \n{}", &["1:{}", "4:{}…"]);
     check(Lines, "{\"a\":\n{}\n{}\n", &["1:{\"a\":", "2:{}", "3:{}"]);
     check(Lines, "", &[]);
@@ -73,26 +57,14 @@ fn lines() {
 #[test]
 fn documents() {
     use Framing::Document;
-    check(
-        Document,
-        "[{\"a\":[1,\"]\"]},\n {}, 3]\n",
-        &["1:{\"a\":[1,\"]\"]}", "2:{}", "2:3"],
-    );
-    check(
-        Document,
-        "{\n \"a\": 1\n}\n{\n}",
-        &["1:{\n \"a\": 1\n}", "4:{\n}"],
-    );
+    check(Document, "[{\"a\":[1,\"]\"]},\n {}, 3]\n", &["1:{\"a\":[1,\"]\"]}", "2:{}", "2:3"]);
+    check(Document, "{\n \"a\": 1\n}\n{\n}", &["1:{\n \"a\": 1\n}", "4:{\n}"]);
     check(
         Document,
         "{\"id\":\"events\",\"n\":{\"events\":[0]},\n\"events\":[{\"a\":1},{}],\"x\":[{}]}\n",
         &["2:{\"a\":1}", "2:{}"],
     );
-    check(
-        Document,
-        "[{\"a\":1},{\"b\":",
-        &["1:{\"a\":1}", "1:{\"b\":…"],
-    );
+    check(Document, "[{\"a\":1},{\"b\":", &["1:{\"a\":1}", "1:{\"b\":…"]);
     check(Document, "[{}", &["1:{}", "1:…"]);
     check(Document, "[]", &[]);
     let long = format!("[{{\"a\":\"{}\"}},{{}}]", "}".repeat(50));
@@ -115,11 +87,7 @@ fn server_sent_events() {
         &["4:{\"a\":\n1}", "7:{}"],
     );
     check(Sse, "data: {}\r\rdata: {}\r\r", &["1:{}", "3:{}"]);
-    check(
-        Sse,
-        "data: {\"é\":1}\n\ndata: {\"b\"",
-        &["1:{\"é\":1}", "3:{\"b\"…"],
-    );
+    check(Sse, "data: {\"é\":1}\n\ndata: {\"b\"", &["1:{\"é\":1}", "3:{\"b\"…"]);
     check(Sse, "data: {}\n\ndatax: 1\n\n", &["1:{}"]);
     let long = format!("data: \"{}\"\n\ndata: {{}}\n\n", "x".repeat(60));
     check(

@@ -29,9 +29,7 @@ pub struct RuntimeEvents {
 }
 
 pub(super) fn recognises(frame: &serde_json::Value) -> bool {
-    ["eventId", "sessionId", "type", "payload"]
-        .iter()
-        .all(|member| frame.get(member).is_some())
+    ["eventId", "sessionId", "type", "payload"].iter().all(|member| frame.get(member).is_some())
 }
 
 impl RuntimeEvents {
@@ -40,12 +38,7 @@ impl RuntimeEvents {
     pub fn new(context: AdapterContext) -> Self {
         let runtime = RuntimeId::derived(&["runtime-event"]);
         let drafter = Drafter::new(Format::RuntimeEvent.name(), VERSION, runtime, &context);
-        Self {
-            session: context.session,
-            first: None,
-            drafter,
-            numbers: Numbers::default(),
-        }
+        Self { session: context.session, first: None, drafter, numbers: Numbers::default() }
     }
 
     /// Puts what the numbers say into drafts, in order.
@@ -86,31 +79,20 @@ impl RuntimeEvents {
             detail: None,
         };
         let (drafter, source) = self.beside(beside, frame);
-        drafter.synthetic(
-            source,
-            &["repaired", &number.to_string()],
-            thread_of(beside),
-            &payload,
-        )
+        drafter.synthetic(source, &["repaired", &number.to_string()], thread_of(beside), &payload)
     }
 
     /// Our own facts are told in the name, and at the time, of the event that showed them.
     fn beside<'a>(&self, event: &'a SessionDraft, frame: u64) -> (Drafter, Source<'a>) {
         let drafter = self.drafter.speaking_for(event.draft.runtime_id.clone());
-        let source = Source {
-            session: &event.session_id,
-            frame,
-            time: Some(&event.draft.timestamp),
-        };
+        let source =
+            Source { session: &event.session_id, frame, time: Some(&event.draft.timestamp) };
         (drafter, source)
     }
 }
 
 fn thread_of(event: &SessionDraft) -> Scope {
-    Scope {
-        thread_id: event.draft.scope.thread_id.clone(),
-        ..Scope::default()
-    }
+    Scope { thread_id: event.draft.scope.thread_id.clone(), ..Scope::default() }
 }
 
 impl StreamAdapter for RuntimeEvents {
@@ -130,19 +112,13 @@ impl StreamAdapter for RuntimeEvents {
         let event = match WireEvent::parse(&frame.text) {
             Ok(event) => event,
             Err(e) => {
-                return Adapted {
-                    drafts: Vec::new(),
-                    fault: Some(fault(frame, e)),
-                };
+                return Adapted { drafts: Vec::new(), fault: Some(fault(frame, e)) };
             }
         };
         let repaired = event.repairs.lone_surrogates;
         let session_id = self.session.clone().unwrap_or(event.session_id);
         self.first.get_or_insert_with(|| session_id.clone());
-        let draft = SessionDraft {
-            session_id,
-            draft: event.draft,
-        };
+        let draft = SessionDraft { session_id, draft: event.draft };
         let seen = self.numbers.take(event.sequence, draft);
         Adapted {
             drafts: self.facts(seen, frame.number),
@@ -163,9 +139,7 @@ impl StreamAdapter for RuntimeEvents {
 
 fn fault(frame: &Frame, error: WireError) -> AdaptError {
     frame.error(match error {
-        WireError::Json(error) => AdaptErrorKind::NotJson {
-            detail: error.to_string(),
-        },
+        WireError::Json(error) => AdaptErrorKind::NotJson { detail: error.to_string() },
         error => AdaptErrorKind::NotAnEvent(error),
     })
 }

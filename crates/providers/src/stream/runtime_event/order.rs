@@ -23,11 +23,7 @@ pub(super) enum Seen {
     /// An event whose turn it is.
     Event(SessionDraft),
     /// Between `last` and `next`, which `beside` carries, there is nothing.
-    Gap {
-        beside: SessionDraft,
-        last: u64,
-        next: u64,
-    },
+    Gap { beside: SessionDraft, last: u64, next: u64 },
     /// With `number`, which `beside` carries, all that was missing has come.
     Repaired { beside: SessionDraft, number: u64 },
 }
@@ -59,10 +55,7 @@ impl Numbers {
     pub(super) fn give_up(&mut self) -> Vec<Seen> {
         let mut waiting: Vec<_> = self.0.iter_mut().collect();
         waiting.sort_by_key(|(session, _)| *session);
-        waiting
-            .into_iter()
-            .flat_map(|(_, session)| session.give_up())
-            .collect()
+        waiting.into_iter().flat_map(|(_, session)| session.give_up()).collect()
     }
 
     /// Learns of gaps that an earlier input of the session left.
@@ -115,11 +108,7 @@ impl Session {
         let last = self.held.last_key_value().map_or(expected - 1, |(n, _)| *n);
         if number > last + 1 {
             self.miss(last + 1, number);
-            seen.push(Seen::Gap {
-                beside: draft.clone(),
-                last,
-                next: number,
-            });
+            seen.push(Seen::Gap { beside: draft.clone(), last, next: number });
         }
         self.held.insert(number, draft);
         if self.held.len() > HOLD {
@@ -129,8 +118,7 @@ impl Session {
     }
 
     fn miss(&mut self, from: u64, to: u64) {
-        self.missing
-            .extend(from..to.min(from.saturating_add(REMEMBER)));
+        self.missing.extend(from..to.min(from.saturating_add(REMEMBER)));
         while self.missing.len() as u64 > REMEMBER {
             self.missing.pop_last();
             self.beyond_repair = true;
@@ -167,9 +155,6 @@ impl Session {
         if let Some((last, _)) = self.held.last_key_value() {
             self.expected = Some(last + 1);
         }
-        std::mem::take(&mut self.held)
-            .into_values()
-            .map(Seen::Event)
-            .collect()
+        std::mem::take(&mut self.held).into_values().map(Seen::Event).collect()
     }
 }

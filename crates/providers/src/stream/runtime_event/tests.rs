@@ -40,10 +40,7 @@ fn spelled(batch: &Batch) -> String {
 }
 
 fn numbered(numbers: &[u64]) -> String {
-    numbers
-        .iter()
-        .map(|n| line("s", Some(*n), "run.status"))
-        .collect()
+    numbers.iter().map(|n| line("s", Some(*n), "run.status")).collect()
 }
 
 // verifies: R15 R59 R60 H43
@@ -55,14 +52,8 @@ fn gaps_are_told_and_late_events_come_in_order() {
     check(&[1, 2, 3], "1 2 3");
     check(&[7, 8], "7 8"); // a part of a stream
     check(&[1, 3, 4], "1 stream.interrupted 3 4");
-    check(
-        &[1, 3, 4, 2, 5],
-        "1 stream.interrupted 2 3 4 stream.repaired 5",
-    );
-    check(
-        &[1, 3, 6, 2, 4, 5],
-        "1 stream.interrupted stream.interrupted 2 3 4 5 6 stream.repaired",
-    );
+    check(&[1, 3, 4, 2, 5], "1 stream.interrupted 2 3 4 stream.repaired 5");
+    check(&[1, 3, 6, 2, 4, 5], "1 stream.interrupted stream.interrupted 2 3 4 5 6 stream.repaired");
     check(&[1, 2, 2, 1, 3], "1 2 2 1 3"); // for the conformance rules to judge
 }
 
@@ -135,9 +126,7 @@ fn a_document_with_events_is_read_like_lines() {
     let framing = Framing::detect(list.as_bytes());
     let mut pipeline = Pipeline::new(Format::RuntimeEvent, framing, context);
     let mut batch = pipeline.push(list.as_bytes());
-    batch
-        .faults
-        .extend(pipeline.finish(EndOfInput::Closed).faults);
+    batch.faults.extend(pipeline.finish(EndOfInput::Closed).faults);
     assert_eq!(spelled(&batch), "1 2");
     assert_eq!(batch.faults, []);
 }

@@ -61,10 +61,7 @@ impl Facts {
     pub(super) fn new(session: SessionId) -> Self {
         Self {
             session,
-            range: PackRange {
-                from: 1,
-                ..PackRange::default()
-            },
+            range: PackRange { from: 1, ..PackRange::default() },
             genesis: None,
             last: None,
             chain: None,
@@ -115,19 +112,11 @@ impl Facts {
         self.graph.apply(recorded, &event);
         self.range.to = recorded.sequence;
         self.range.events += 1;
-        self.range
-            .first_recorded_at
-            .get_or_insert(recorded.recorded_at);
+        self.range.first_recorded_at.get_or_insert(recorded.recorded_at);
         self.range.last_recorded_at = Some(recorded.recorded_at);
-        *self
-            .by_type
-            .entry(recorded.event_type().name().to_owned())
-            .or_default() += 1;
+        *self.by_type.entry(recorded.event_type().name().to_owned()).or_default() += 1;
         self.correlate(recorded);
-        if matches!(
-            (recorded.event_type(), &event),
-            (EventType::Known(_), Event::Unknown { .. })
-        ) {
+        if matches!((recorded.event_type(), &event), (EventType::Known(_), Event::Unknown { .. })) {
             let detail = format!(
                 "The payload of event {} does not have the shape of its type.",
                 recorded.sequence
@@ -185,10 +174,7 @@ impl Facts {
             ("turnIds", scope.turn_id.as_ref().map(|id| id.as_str())),
             ("taskIds", scope.task_id.as_ref().map(|id| id.as_str())),
             ("runIds", scope.run_id.as_ref().map(|id| id.as_str())),
-            (
-                "subagentIds",
-                scope.subagent_id.as_ref().map(|id| id.as_str()),
-            ),
+            ("subagentIds", scope.subagent_id.as_ref().map(|id| id.as_str())),
             ("traceIds", scope.trace_id.as_ref().map(|id| id.as_str())),
         ];
         self.traced += u64::from(scope.trace_id.is_some());
@@ -210,16 +196,14 @@ impl Facts {
                 }
             };
             if reference.id.starts_with("blake3:") {
-                self.bodies
-                    .entry(reference.id.clone())
-                    .or_insert_with(|| Body {
-                        id: reference.id,
-                        kind: kind.to_owned(),
-                        media_type: reference.media_type,
-                        size_bytes: reference.size_bytes,
-                        first_sequence: recorded.sequence,
-                        present: true,
-                    });
+                self.bodies.entry(reference.id.clone()).or_insert_with(|| Body {
+                    id: reference.id,
+                    kind: kind.to_owned(),
+                    media_type: reference.media_type,
+                    size_bytes: reference.size_bytes,
+                    first_sequence: recorded.sequence,
+                    present: true,
+                });
             }
         }
         if let Some(turn) = &scope.turn_id {
@@ -249,11 +233,7 @@ impl Facts {
         };
         let turn = self.timeline.turns.get_mut(at)?;
         turn.last_sequence = recorded.sequence;
-        recorded
-            .draft
-            .timestamp
-            .as_str()
-            .clone_into(&mut turn.last_event_at);
+        recorded.draft.timestamp.as_str().clone_into(&mut turn.last_event_at);
         Some(turn)
     }
 
@@ -332,18 +312,14 @@ impl Facts {
                 _ => "sizes not stated".to_owned(),
             },
             ContextEvent::CompactionFailed(e) => head(&e.error),
-            ContextEvent::HistoryRolledBack(e) => e
-                .to_sequence
-                .map_or_else(String::new, |to| format!("to event {to}")),
+            ContextEvent::HistoryRolledBack(e) => {
+                e.to_sequence.map_or_else(String::new, |to| format!("to event {to}"))
+            }
             ContextEvent::SessionForked(e) => {
-                format!(
-                    "from {} at event {}",
-                    e.parent_session_id, e.parent_sequence
-                )
+                format!("from {} at event {}", e.parent_session_id, e.parent_sequence)
             }
             ContextEvent::StreamInterrupted(e) => {
-                self.interruptions
-                    .push((recorded.sequence, head(&e.reason), false));
+                self.interruptions.push((recorded.sequence, head(&e.reason), false));
                 head(&e.reason)
             }
             ContextEvent::StreamRepaired(e) => {
@@ -362,11 +338,7 @@ impl Facts {
         };
         let event_type = recorded.event_type().name().to_owned();
         let sequence = recorded.sequence;
-        self.timeline.boundaries.push(BoundaryEntry {
-            sequence,
-            event_type,
-            detail,
-        });
+        self.timeline.boundaries.push(BoundaryEntry { sequence, event_type, detail });
     }
 }
 

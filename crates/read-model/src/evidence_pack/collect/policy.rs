@@ -9,13 +9,7 @@ use crate::evidence_pack::model::{Approval, ApprovalOutcome, Refusal};
 
 impl Facts {
     pub(super) fn policy(&mut self, recorded: &RecordedEvent, event: &PolicyEvent) {
-        let call = || {
-            recorded
-                .scope()
-                .tool_call_id
-                .as_ref()
-                .map(ToString::to_string)
-        };
+        let call = || recorded.scope().tool_call_id.as_ref().map(ToString::to_string);
         let event_type = recorded.event_type().name().to_owned();
         match event {
             PolicyEvent::ActionRequired(e) => self.asked(recorded, e),
@@ -52,24 +46,16 @@ impl Facts {
             return;
         };
         // An id that comes back after it was decided is another request.
-        let open = self
-            .approval_at
-            .get(id.as_str())
-            .and_then(|at| self.approvals.get(*at));
+        let open = self.approval_at.get(id.as_str()).and_then(|at| self.approvals.get(*at));
         if open.is_none_or(|approval| approval.outcome != ApprovalOutcome::Open) {
-            self.approval_at
-                .insert(id.to_string(), self.approvals.len());
+            self.approval_at.insert(id.to_string(), self.approvals.len());
             self.approvals.push(blank_approval(id.as_str()));
         }
         let at = self.approval_at.get(id.as_str()).copied();
         if let Some(approval) = at.and_then(|at| self.approvals.get_mut(at)) {
             approval.action_type = Some(e.action_type.clone());
             approval.tool_name.clone_from(&e.tool_name);
-            approval.tool_call_id = recorded
-                .scope()
-                .tool_call_id
-                .as_ref()
-                .map(ToString::to_string);
+            approval.tool_call_id = recorded.scope().tool_call_id.as_ref().map(ToString::to_string);
             approval.arguments_hash.clone_from(&e.arguments_hash);
             approval.requested_sequence = Some(recorded.sequence);
             approval.requested_at = Some(recorded.draft.timestamp.to_string());
@@ -107,10 +93,7 @@ impl Facts {
             self.approvals.push(blank_approval(id.as_str()));
             self.approvals.len() - 1
         });
-        let open = self
-            .approvals
-            .get_mut(at)
-            .filter(|a| a.outcome == ApprovalOutcome::Open);
+        let open = self.approvals.get_mut(at).filter(|a| a.outcome == ApprovalOutcome::Open);
         if let Some(approval) = open {
             approval.outcome = outcome;
             approval.decided_sequence = Some(recorded.sequence);

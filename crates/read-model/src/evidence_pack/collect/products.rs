@@ -11,12 +11,7 @@ use crate::evidence_pack::model::{ProductEntry, Review};
 
 impl Facts {
     pub(super) fn artifact(&mut self, recorded: &RecordedEvent, event: &ArtifactEvent) {
-        let Some(id) = recorded
-            .scope()
-            .artifact_id
-            .as_ref()
-            .map(ToString::to_string)
-        else {
+        let Some(id) = recorded.scope().artifact_id.as_ref().map(ToString::to_string) else {
             return;
         };
         let entry = product(&mut self.artifacts, recorded, id);
@@ -32,21 +27,13 @@ impl Facts {
     }
 
     pub(super) fn evidence_event(&mut self, recorded: &RecordedEvent, event: &EvidenceEvent) {
-        let Some(id) = recorded
-            .scope()
-            .evidence_id
-            .as_ref()
-            .map(ToString::to_string)
-        else {
+        let Some(id) = recorded.scope().evidence_id.as_ref().map(ToString::to_string) else {
             return;
         };
         match event {
             EvidenceEvent::EvidenceChanged(e) => {
                 let entry = product(&mut self.evidence, recorded, id);
-                entry.state = e
-                    .status
-                    .map_or("unknown", |status| status.as_str())
-                    .to_owned();
+                entry.state = e.status.map_or("unknown", |status| status.as_str()).to_owned();
                 keep(&mut entry.title, &e.title);
                 keep(&mut entry.kind, &e.kind);
                 keep(&mut entry.claim, &e.claim);

@@ -18,11 +18,7 @@ impl Facts {
             ToolEvent::ToolFailed(e) => {
                 let status = failed_as(e.status, &e.failure_category);
                 let name = self.call_ended(recorded, e.tool_name.as_deref(), status);
-                let call = recorded
-                    .scope()
-                    .tool_call_id
-                    .as_ref()
-                    .map(ToString::to_string);
+                let call = recorded.scope().tool_call_id.as_ref().map(ToString::to_string);
                 if status == ToolStatus::Interrupted {
                     let call = call.as_deref().unwrap_or("without id");
                     let detail = format!("Nobody knows what tool call {call} did: it was cut off.");
@@ -81,11 +77,7 @@ impl Facts {
         let started = call.and_then(|call| self.open_calls.remove(call));
         let was_open = started.is_some();
         let name = started.or_else(|| named.map(ToOwned::to_owned));
-        let tally = self
-            .tools
-            .by_tool
-            .entry(name.clone().unwrap_or_default())
-            .or_default();
+        let tally = self.tools.by_tool.entry(name.clone().unwrap_or_default()).or_default();
         if was_open {
             tally.open = tally.open.saturating_sub(1);
         } else {

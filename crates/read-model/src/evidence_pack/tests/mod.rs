@@ -15,10 +15,7 @@ use crate::projections::graph::tests::story::Story;
 
 fn log() -> EventLog {
     let clock = SteppingClock::new(RecordedAt(1_790_000_000_000_000), 1_000);
-    EventLog::in_memory(LogOptions::new(
-        Arc::new(clock),
-        Arc::new(SeededEntropy::new(7)),
-    ))
+    EventLog::in_memory(LogOptions::new(Arc::new(clock), Arc::new(SeededEntropy::new(7))))
 }
 
 fn options() -> PackOptions {
@@ -28,18 +25,13 @@ fn options() -> PackOptions {
 }
 
 fn drafts(story: &Story) -> Vec<EventDraft> {
-    story
-        .events
-        .iter()
-        .map(|event| event.draft.clone())
-        .collect()
+    story.events.iter().map(|event| event.draft.clone()).collect()
 }
 
 fn recorded(story: &Story) -> (LogReader, SessionId) {
     let session = story.events[0].session_id.clone();
     let log = log();
-    log.append(&session, Expected::Empty, drafts(story))
-        .unwrap();
+    log.append(&session, Expected::Empty, drafts(story)).unwrap();
     (log.reader(), session)
 }
 
@@ -69,29 +61,14 @@ fn the_ids_are_those_of_the_events_in_order() {
     let story = nested_agents();
     let (text, _) = told(&story);
     let read: Value = serde_json::from_str(&text).unwrap();
-    let ids: Vec<&str> = read["eventIds"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_str().unwrap())
-        .collect();
-    let told: Vec<&str> = story
-        .events
-        .iter()
-        .map(|e| e.draft.event_id.as_str())
-        .collect();
+    let ids: Vec<&str> =
+        read["eventIds"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    let told: Vec<&str> = story.events.iter().map(|e| e.draft.event_id.as_str()).collect();
     assert_eq!(ids, told);
-    let of_events: Vec<&str> = read["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v["eventId"].as_str().unwrap())
-        .collect();
+    let of_events: Vec<&str> =
+        read["events"].as_array().unwrap().iter().map(|v| v["eventId"].as_str().unwrap()).collect();
     assert_eq!(of_events, told);
-    assert_eq!(
-        read["runtimeCorrelation"]["subagentIds"],
-        serde_json::json!(["A", "A1", "B"])
-    );
+    assert_eq!(read["runtimeCorrelation"]["subagentIds"], serde_json::json!(["A", "A1", "B"]));
 }
 
 #[test]
@@ -127,8 +104,7 @@ fn approvals_name_who_decided() {
         .resolved("a1", "deny", "mia")
         .resolved("a1", "approve", "eve");
     s.required("a2", "c2", "ls", "{}");
-    s.required("a1", "c3", "rm", "{}")
-        .resolved("a1", "approve", "lin");
+    s.required("a1", "c3", "rm", "{}").resolved("a1", "approve", "lin");
     let pack = EvidencePack::of_events(
         &s.events[0].session_id.clone(),
         &s.events,
@@ -159,11 +135,7 @@ fn what_cannot_be_read_is_named_and_the_rest_holds() {
     for event in &story.events[..5] {
         facts.take(event);
     }
-    facts.miss(Missing {
-        from: 6,
-        to: 8,
-        reason: "frame 2 is damaged".into(),
-    });
+    facts.miss(Missing { from: 6, to: 8, reason: "frame 2 is damaged".into() });
     for event in &story.events[8..] {
         facts.take(event);
     }
@@ -190,10 +162,7 @@ fn what_cannot_be_read_is_named_and_the_rest_holds() {
     let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     let found = verify_pack(&text);
     assert_eq!(found.faults, []);
-    assert_eq!(
-        (found.missing, found.events),
-        (3, story.events.len() as u64 - 3)
-    );
+    assert_eq!((found.missing, found.events), (3, story.events.len() as u64 - 3));
 }
 
 // verifies: H37
@@ -208,15 +177,9 @@ fn bodies_that_are_gone_are_named() {
         event.draft.refs = Refs::from_list(&[Ref::new(RefKind::Output, id.clone())]).unwrap();
     }
     let session = story.events[0].session_id.clone();
-    log.append(&session, Expected::Empty, drafts(&story))
-        .unwrap();
+    log.append(&session, Expected::Empty, drafts(&story)).unwrap();
     let (text, written) = pack_of(&log.reader(), &session);
-    let present: Vec<_> = written
-        .pack
-        .bodies
-        .iter()
-        .map(|b| (b.id == there, b.present))
-        .collect();
+    let present: Vec<_> = written.pack.bodies.iter().map(|b| (b.id == there, b.present)).collect();
     assert!(present.contains(&(true, true)) && present.contains(&(false, false)));
     assert_eq!(written.pack.status, PackStatus::Partial);
     assert_eq!(written.pack.completeness.replay.status, Coverage::Partial);
@@ -228,17 +191,13 @@ fn a_fork_carries_the_history_that_it_shares() {
     let story = tool_run();
     let session = story.events[0].session_id.clone();
     let log = log();
-    log.append(&session, Expected::Empty, drafts(&story))
-        .unwrap();
+    log.append(&session, Expected::Empty, drafts(&story)).unwrap();
     let child = SessionId::parse("sess_child").unwrap();
     let runtime = story.events[0].draft.runtime_id.clone();
     log.fork(&session, 7, &child, &runtime, None).unwrap();
     let (text, written) = pack_of(&log.reader(), &child);
     assert_eq!(written.pack.range.events, 8);
-    assert_eq!(
-        written.pack.runtime_correlation.recorded_by,
-        ["sess_child", "sess_tool_run"]
-    );
+    assert_eq!(written.pack.runtime_correlation.recorded_by, ["sess_child", "sess_tool_run"]);
     assert_eq!(verify_pack(&text).faults, []);
 }
 
@@ -263,54 +222,23 @@ fn the_first_bad_event_is_named() {
     let text = small();
     let check = |from: &str, to: &str, sequence: u64, what: &str| {
         let found = verify_pack(&forged(&text, from, to));
-        assert_eq!(
-            found.first_bad_event(),
-            Some(sequence),
-            "{from}: {:?}",
-            found.faults
-        );
+        assert_eq!(found.first_bad_event(), Some(sequence), "{from}: {:?}", found.faults);
         assert!(found.faults[0].what.contains(what), "{:?}", found.faults);
         assert_eq!(found.events, sequence - 1);
     };
-    check(
-        r#"\"decision\":\"deny\""#,
-        r#"\"decision\":\"allow\""#,
-        4,
-        "payload digest",
-    );
-    check(
-        r#""sequence":3,"eventId":"evt_3""#,
-        r#""sequence":3,"eventId":"evt_9""#,
-        3,
-        "leaf",
-    );
-    check(
-        r#""sequence":2,"eventId""#,
-        r#""sequence":7,"eventId""#,
-        2,
-        "sequence 7",
-    );
+    check(r#"\"decision\":\"deny\""#, r#"\"decision\":\"allow\""#, 4, "payload digest");
+    check(r#""sequence":3,"eventId":"evt_3""#, r#""sequence":3,"eventId":"evt_9""#, 3, "leaf");
+    check(r#""sequence":2,"eventId""#, r#""sequence":7,"eventId""#, 2, "sequence 7");
     check(
         r#""toolCallId":"c1","actionId""#,
         r#""toolCallId":"c1","toolCallId":"c2","actionId""#,
         3,
         "twice",
     );
-    let fifth = text
-        .lines()
-        .find(|line| line.contains("\"sequence\":5,"))
-        .unwrap();
+    let fifth = text.lines().find(|line| line.contains("\"sequence\":5,")).unwrap();
     let without = text.replace(&format!(",\n{fifth}"), "");
-    assert!(
-        verify_pack(&without)
-            .faults
-            .iter()
-            .any(|f| f.part == "range" || f.part == "chain")
-    );
-    let fourth = text
-        .lines()
-        .find(|line| line.contains("\"sequence\":4,"))
-        .unwrap();
+    assert!(verify_pack(&without).faults.iter().any(|f| f.part == "range" || f.part == "chain"));
+    let fourth = text.lines().find(|line| line.contains("\"sequence\":4,")).unwrap();
     let found = verify_pack(&text.replace(&format!("{fourth}\n"), ""));
     assert_eq!(found.first_bad_event(), Some(4));
 }
@@ -320,19 +248,11 @@ fn what_the_pack_says_must_follow_from_the_events() {
     let text = small();
     let check = |from: &str, to: &str, part: &str| {
         let found = verify_pack(&forged(&text, from, to));
-        assert!(
-            found.faults.iter().any(|f| f.part == part),
-            "{from}: {:?}",
-            found.faults
-        );
+        assert!(found.faults.iter().any(|f| f.part == part), "{from}: {:?}", found.faults);
         assert_eq!(found.first_bad_event(), None);
     };
     check(r#""decidedBy":"mia""#, r#""decidedBy":"eve""#, "approvals");
-    check(
-        r#""outcome":"refused""#,
-        r#""outcome":"granted""#,
-        "approvals",
-    );
+    check(r#""outcome":"refused""#, r#""outcome":"granted""#, "approvals");
     check(r#""status":"verified""#, r#""status":"reviewed""#, "status");
     check(r#""eventIds":["#, r#""eventIds":["evt_0","#, "eventIds");
     check(r#""kind":"session""#, r#""kind":"sessions""#, "scope");
@@ -376,11 +296,7 @@ fn a_changed_bit_names_its_event_even_when_the_checksum_is_mended() {
             let named = found.first_bad_event();
             let near = named.is_some_and(|n| n == line || n == line + 1);
             let not_json = own.iter().any(|f| f.part == "file");
-            assert!(
-                near || not_json,
-                "bit {bit} of byte {at} in event {line}: {:?}",
-                found.faults
-            );
+            assert!(near || not_json, "bit {bit} of byte {at} in event {line}: {:?}", found.faults);
         }
         bytes[at] ^= 1 << bit;
     }
@@ -389,14 +305,7 @@ fn a_changed_bit_names_its_event_even_when_the_checksum_is_mended() {
 
 #[test]
 fn what_is_no_pack_is_refused_without_a_panic() {
-    for text in [
-        "",
-        "{}",
-        "[]",
-        "null",
-        "{\"format\":1}",
-        "{\"events\":[{}],\"checksum\":\"x\"}",
-    ] {
+    for text in ["", "{}", "[]", "null", "{\"format\":1}", "{\"events\":[{}],\"checksum\":\"x\"}"] {
         assert!(!verify_pack(text).intact(), "{text}");
     }
     let text = small();
@@ -404,10 +313,5 @@ fn what_is_no_pack_is_refused_without_a_panic() {
         assert!(!verify_pack(&text[..at]).intact());
     }
     let newer = forged(&text, r#""schemaVersion":"1""#, r#""schemaVersion":"2""#);
-    assert!(
-        verify_pack(&newer)
-            .faults
-            .iter()
-            .any(|f| f.part == "format")
-    );
+    assert!(verify_pack(&newer).faults.iter().any(|f| f.part == "format"));
 }

@@ -173,10 +173,8 @@ impl Action {
         self.arguments_hash.clone_from(&required.arguments_hash);
         self.risk.clone_from(&required.risk);
         self.choices.clone_from(&required.choices);
-        self.response_schema = required
-            .response_schema
-            .clone()
-            .filter(|schema| schema.as_str().len() <= limit);
+        self.response_schema =
+            required.response_schema.clone().filter(|schema| schema.as_str().len() <= limit);
         self.expires_at.clone_from(&required.expires_at);
         self.rule_id.clone_from(&required.rule_id);
     }

@@ -87,14 +87,11 @@ impl Actions {
             _ => self.actions.push(Action::new(recorded)),
         };
         let limit = self.preview_bytes;
-        self.actions
-            .update_at(place, |action| action.fold(recorded, event, limit));
+        self.actions.update_at(place, |action| action.fold(recorded, event, limit));
         Applied::Changed
     }
 
     fn is_over(&self, place: crate::window::Place) -> bool {
-        self.actions
-            .at(place)
-            .is_some_and(|action| action.state != ActionState::Pending)
+        self.actions.at(place).is_some_and(|action| action.state != ActionState::Pending)
     }
 }

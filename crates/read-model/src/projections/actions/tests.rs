@@ -40,18 +40,10 @@ fn only_the_runtime_closes_an_action() {
     check("", ActionState::Pending, 0); // its time has passed, and nobody said that it expired
     check("turn.completed turn=u1", ActionState::Pending, 0);
     check(approve, ActionState::Resolved, 0);
-    check(
-        "action.cancelled turn=u1 action=a1",
-        ActionState::Cancelled,
-        0,
-    );
+    check("action.cancelled turn=u1 action=a1", ActionState::Cancelled, 0);
     check(expired, ActionState::Expired, 0);
     check(ASKED, ActionState::Pending, 1);
-    check(
-        &format!("{approve}\n{deny}\n{expired}"),
-        ActionState::Resolved,
-        2,
-    );
+    check(&format!("{approve}\n{deny}\n{expired}"), ActionState::Resolved, 2);
     check(&format!("{expired}\n{approve}"), ActionState::Expired, 1);
 }
 

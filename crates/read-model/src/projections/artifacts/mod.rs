@@ -211,8 +211,7 @@ impl Artifact {
             self.preview.set(preview, limit);
         }
         // A diff belongs to one change.
-        self.diff
-            .set(changed.diff.as_deref().unwrap_or_default(), limit);
+        self.diff.set(changed.diff.as_deref().unwrap_or_default(), limit);
     }
 
     fn version(&mut self, recorded: &RecordedEvent, version: &payload::ArtifactVersioned) {

@@ -96,10 +96,7 @@ impl Document {
         if let Some(whole) = whole.filter(|_| self.state_ref.is_none()) {
             self.state_ref = Some(whole.id);
         }
-        let fits = stated
-            .state
-            .as_ref()
-            .filter(|state| is_here && state.as_str().len() <= limit);
+        let fits = stated.state.as_ref().filter(|state| is_here && state.as_str().len() <= limit);
         match fits.and_then(|state| Some((state.read::<Value>().ok()?, state.as_str().len()))) {
             Some((value, bytes)) => {
                 (self.value, self.bytes, self.missing) = (value, bytes, None);

@@ -179,17 +179,9 @@ impl Context {
         let key = crate::window::Row::key(&item);
         match key.and_then(|key| self.attached.place(&key)) {
             // Attached again: the newest content counts.
-            Some(place)
-                if self
-                    .attached
-                    .at(place)
-                    .is_some_and(|i| i.detached.is_none()) =>
-            {
+            Some(place) if self.attached.at(place).is_some_and(|i| i.detached.is_none()) => {
                 self.attached.update_at(place, |known| {
-                    *known = ContextItem {
-                        first: known.first.clone(),
-                        ..item
-                    };
+                    *known = ContextItem { first: known.first.clone(), ..item };
                 });
             }
             _ => {
@@ -201,18 +193,13 @@ impl Context {
     fn compacted(&mut self, recorded: &RecordedEvent, e: &payload::HistoryCompacted) {
         let limit = self.preview_bytes;
         let summary = e.summary.as_deref().map(|text| Text::new(text, limit));
-        self.end_compaction(
-            recorded,
-            e.trigger.as_ref(),
-            e.compaction_id.as_ref(),
-            |compaction| {
-                compaction.state = CompactionState::Applied;
-                compaction.before_tokens = e.before_tokens;
-                compaction.after_tokens = e.after_tokens;
-                compaction.before_chars = e.before_chars;
-                compaction.after_chars = e.after_chars;
-            },
-        );
+        self.end_compaction(recorded, e.trigger.as_ref(), e.compaction_id.as_ref(), |compaction| {
+            compaction.state = CompactionState::Applied;
+            compaction.before_tokens = e.before_tokens;
+            compaction.after_tokens = e.after_tokens;
+            compaction.before_chars = e.before_chars;
+            compaction.after_chars = e.after_chars;
+        });
         self.boundary = Some(Boundary {
             first_kept_sequence: e.first_kept_sequence,
             kept_messages: e.kept_messages,
@@ -231,21 +218,15 @@ impl Context {
         end: impl FnOnce(&mut Compaction),
     ) {
         let thread = &recorded.draft.scope.thread_id;
-        let of_thread = self
-            .compactions
-            .open_places()
-            .rev()
-            .find(|(_, compaction)| {
-                compaction.scope.thread_id == *thread
-                    && (id.is_none()
-                        || compaction.compaction_id.is_none()
-                        || compaction.compaction_id.as_ref() == id)
-            });
+        let of_thread = self.compactions.open_places().rev().find(|(_, compaction)| {
+            compaction.scope.thread_id == *thread
+                && (id.is_none()
+                    || compaction.compaction_id.is_none()
+                    || compaction.compaction_id.as_ref() == id)
+        });
         let place = match of_thread {
             Some((place, _)) => place,
-            None => self
-                .compactions
-                .push(Compaction::new(recorded, trigger, id)),
+            None => self.compactions.push(Compaction::new(recorded, trigger, id)),
         };
         self.compactions.update_at(place, |compaction| {
             if compaction.first.sequence != recorded.sequence {

@@ -40,27 +40,12 @@ fn hydration_says_whether_something_is_missing() {
     let broken = "turn.started turn=u1\n stream.interrupted {\"reason\":\"gone\"}\n";
     check(broken, H::Stale);
     check(&format!("{broken} turn.completed turn=u1"), H::Stale);
-    check(
-        &format!("{broken} messages.snapshot {{\"messages\":[]}}"),
-        H::Repairing,
-    );
-    check(
-        &format!("{broken} snapshot.updated {{\"state\":{{}}}}"),
-        H::Repairing,
-    );
-    check(
-        &format!("{broken} stream.repaired {{\"method\":\"replay\"}}"),
-        H::Live,
-    );
+    check(&format!("{broken} messages.snapshot {{\"messages\":[]}}"), H::Repairing);
+    check(&format!("{broken} snapshot.updated {{\"state\":{{}}}}"), H::Repairing);
+    check(&format!("{broken} stream.repaired {{\"method\":\"replay\"}}"), H::Live);
     // What stays missing stays visible.
-    check(
-        &format!("{broken} stream.repaired {{\"lost\":3}}"),
-        H::Stale,
-    );
-    check(
-        &format!("{broken} stream.repaired {{\"lost\":3}}\n stream.repaired {{}}"),
-        H::Live,
-    );
+    check(&format!("{broken} stream.repaired {{\"lost\":3}}"), H::Stale);
+    check(&format!("{broken} stream.repaired {{\"lost\":3}}\n stream.repaired {{}}"), H::Live);
     check("tool.started turn=u1 {\"toolName\":7}", H::Degraded);
     check("vendor.unknown {\"a\":1}", H::Live);
 }
@@ -70,11 +55,7 @@ fn a_stretch_of_the_log_that_is_lost_leaves_the_view_stale() {
     let events = events("turn.submitted turn=u1\nturn.started turn=u1\nturn.completed turn=u1");
     let mut view = SessionView::new(crate::testing::session());
     view.apply(&events[0]);
-    let gap = event_spine::Gap {
-        from: 2,
-        to: 2,
-        reason: "a frame does not hold".into(),
-    };
+    let gap = event_spine::Gap { from: 2, to: 2, reason: "a frame does not hold".into() };
     view.pass_over(&gap);
     view.apply(&events[2]);
     assert_eq!(view.context.hydration.status, HydrationStatus::Stale);
@@ -86,12 +67,7 @@ fn a_stretch_of_the_log_that_is_lost_leaves_the_view_stale() {
 fn document(lines: &str) -> (String, Option<Absence>, u64, bool) {
     let context = context(lines);
     let document = context.documents.iter().next().unwrap();
-    (
-        document.value.to_string(),
-        document.missing,
-        document.failed_patches,
-        document.stale,
-    )
+    (document.value.to_string(), document.missing, document.failed_patches, document.stale)
 }
 
 const STATED: &str =
@@ -145,11 +121,7 @@ fn a_patch_that_does_not_fit_changes_nothing_and_says_so() {
         let (value, _, failed, stale) = document(&lines);
         assert_eq!(value, r#"{"n":1.50,"list":[],"a/b~c":0}"#, "{patch}");
         assert_eq!((failed, stale), (1, true), "{patch}");
-        assert_eq!(
-            context(&lines).hydration.status,
-            HydrationStatus::Stale,
-            "{patch}"
-        );
+        assert_eq!(context(&lines).hydration.status, HydrationStatus::Stale, "{patch}");
         // The next stated whole clears the mark, and the run goes on in any case.
         let again = context(&format!("{lines}{STATED}"));
         assert_eq!(again.hydration.status, HydrationStatus::Live, "{patch}");
@@ -158,10 +130,7 @@ fn a_patch_that_does_not_fit_changes_nothing_and_says_so() {
 
 #[test]
 fn documents_that_grow_too_large_or_too_deep_are_let_go() {
-    let limits = Limits {
-        document_bytes: 2_000,
-        ..Limits::default()
-    };
+    let limits = Limits { document_bytes: 2_000, ..Limits::default() };
     let check = |lines: &str| {
         let context = fold(&events(lines), limits).context;
         let document = context.documents.iter().next().unwrap();
@@ -170,10 +139,7 @@ fn documents_that_grow_too_large_or_too_deep_are_let_go() {
     };
     let doubling = r#"{"op":"copy","from":"","path":"/list/-"},"#.repeat(40);
     check(&delta(&format!("[{}]", doubling.trim_end_matches(','))));
-    check(&format!(
-        "snapshot.updated {{\"state\":\"{}\"}}",
-        "x".repeat(3_000)
-    ));
+    check(&format!("snapshot.updated {{\"state\":\"{}\"}}", "x".repeat(3_000)));
     let path = |depth: usize| "/a".repeat(depth);
     let deeper: Vec<_> = (1..150)
         .map(|depth| format!(r#"{{"op":"add","path":"{}","value":{{}}}}"#, path(depth)))
@@ -196,21 +162,12 @@ fn a_state_that_was_too_large_for_the_event_is_named_by_its_ref() {
         let refs = format!(
             "refs=[{{\"kind\":\"output\",\"id\":\"blake3:1\",\"pointer\":\"{pointer}\",\"sizeBytes\":90000}}]"
         );
-        let context = context(&format!(
-            "snapshot.updated {{\"state\":{{\"a\":\"x ... y\"}}}} {refs}"
-        ));
+        let context =
+            context(&format!("snapshot.updated {{\"state\":{{\"a\":\"x ... y\"}}}} {refs}"));
         let document = context.documents.iter().next().unwrap();
-        (
-            document.missing,
-            document.shortened,
-            document.state_ref.clone(),
-        )
+        (document.missing, document.shortened, document.state_ref.clone())
     };
-    let whole = (
-        Some(Absence::Unavailable),
-        false,
-        Some("blake3:1".to_owned()),
-    );
+    let whole = (Some(Absence::Unavailable), false, Some("blake3:1".to_owned()));
     assert_eq!(stated("/state"), whole);
     assert_eq!(stated("/state/a"), (None, true, None));
 }

@@ -70,9 +70,7 @@ impl Diagnostics {
                 format!("the producer's time is ahead of the log's, {recorded_at}")
             });
         }
-        let back = self
-            .last_micros
-            .is_some_and(|last| at < last.saturating_sub(BACK_MICROS));
+        let back = self.last_micros.is_some_and(|last| at < last.saturating_sub(BACK_MICROS));
         if back {
             self.counts.clock_steps_back += 1;
             self.repeat(recorded, Severity::Note, "clock_stepped_back", "", || {
@@ -122,13 +120,7 @@ impl Diagnostics {
                 let provider = e.provider.as_deref().unwrap_or("a provider");
                 let wait = e.retry_after_ms.map(|ms| format!("; try again in {ms} ms"));
                 let message = format!("{provider} refused for now{}", wait.unwrap_or_default());
-                self.add(
-                    recorded,
-                    Severity::Warning,
-                    "rate_limit",
-                    Some(&message),
-                    None,
-                );
+                self.add(recorded, Severity::Warning, "rate_limit", Some(&message), None);
             }
             // The view of usage shows these.
             DiagnosticsEvent::BudgetChecked(_)
@@ -162,11 +154,7 @@ impl Diagnostics {
                 self.counts.masked += e.count;
                 let full = self.masked_by_reason.len() >= NAMES
                     && !self.masked_by_reason.contains_key(&e.reason);
-                let reason = if full {
-                    "other".to_owned()
-                } else {
-                    e.reason.clone()
-                };
+                let reason = if full { "other".to_owned() } else { e.reason.clone() };
                 *self.masked_by_reason.entry(reason).or_default() += e.count;
                 true
             }
@@ -184,53 +172,24 @@ impl Diagnostics {
     fn context(&mut self, recorded: &RecordedEvent, event: &ContextEvent) -> bool {
         match event {
             ContextEvent::StreamInterrupted(e) => {
-                self.add(
-                    recorded,
-                    Severity::Warning,
-                    "stream_interrupted",
-                    Some(&e.reason),
-                    None,
-                );
+                self.add(recorded, Severity::Warning, "stream_interrupted", Some(&e.reason), None);
             }
             ContextEvent::StreamRepaired(e) => {
                 let lost = e.lost.filter(|lost| *lost > 0);
-                let severity = if lost.is_some() {
-                    Severity::Warning
-                } else {
-                    Severity::Note
-                };
+                let severity = if lost.is_some() { Severity::Warning } else { Severity::Note };
                 let message = match lost {
                     Some(lost) => format!("{lost} events of the source stay missing"),
-                    None => e
-                        .detail
-                        .clone()
-                        .unwrap_or_else(|| "nothing is missing".to_owned()),
+                    None => e.detail.clone().unwrap_or_else(|| "nothing is missing".to_owned()),
                 };
                 self.add(recorded, severity, "stream_repaired", Some(&message), None);
             }
             ContextEvent::ContextMissing(e) => {
-                let name = e
-                    .name
-                    .as_deref()
-                    .or(e.skill_id.as_deref())
-                    .unwrap_or(&e.kind);
+                let name = e.name.as_deref().or(e.skill_id.as_deref()).unwrap_or(&e.kind);
                 let message = format!("{} {name} could not be had", e.kind);
-                self.add(
-                    recorded,
-                    Severity::Warning,
-                    "context_missing",
-                    Some(&message),
-                    None,
-                );
+                self.add(recorded, Severity::Warning, "context_missing", Some(&message), None);
             }
             ContextEvent::CompactionFailed(e) => {
-                self.add(
-                    recorded,
-                    Severity::Warning,
-                    "compaction_failed",
-                    Some(&e.error),
-                    None,
-                );
+                self.add(recorded, Severity::Warning, "compaction_failed", Some(&e.error), None);
             }
             ContextEvent::ContextAttached(_)
             | ContextEvent::ContextDetached(_)
@@ -256,13 +215,9 @@ impl Diagnostics {
             }
             Err(error) => {
                 self.counts.undecodable += 1;
-                self.repeat(
-                    recorded,
-                    Severity::Warning,
-                    "undecodable_payload",
-                    name,
-                    || format!("{error}; the event is kept whole"),
-                );
+                self.repeat(recorded, Severity::Warning, "undecodable_payload", name, || {
+                    format!("{error}; the event is kept whole")
+                });
             }
         }
         true
@@ -277,9 +232,7 @@ impl Diagnostics {
         detail: Option<&JsonText>,
     ) {
         let detail = detail.map(readable);
-        let detail = detail
-            .as_deref()
-            .map(|text| crate::Text::new(text, self.preview_bytes));
+        let detail = detail.as_deref().map(|text| crate::Text::new(text, self.preview_bytes));
         self.entries.push(Diagnostic {
             detail,
             ..Diagnostic::new(recorded, severity, code, message.unwrap_or_default())

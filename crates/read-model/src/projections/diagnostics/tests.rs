@@ -42,26 +42,11 @@ fn times_that_cannot_be_believed_cost_a_diagnostic_and_not_the_event() {
     );
     let counts = diagnostics.counts;
     assert_eq!(
-        (
-            counts.bad_timestamps,
-            counts.future_timestamps,
-            counts.clock_steps_back
-        ),
+        (counts.bad_timestamps, counts.future_timestamps, counts.clock_steps_back),
         (2, 2, 1)
     );
-    let codes: Vec<_> = diagnostics
-        .entries
-        .iter()
-        .map(|e| (e.code.as_str(), e.count))
-        .collect();
-    assert_eq!(
-        codes,
-        [
-            ("clock_stepped_back", 1),
-            ("bad_timestamp", 2),
-            ("future_timestamp", 2)
-        ]
-    );
+    let codes: Vec<_> = diagnostics.entries.iter().map(|e| (e.code.as_str(), e.count)).collect();
+    assert_eq!(codes, [("clock_stepped_back", 1), ("bad_timestamp", 2), ("future_timestamp", 2)]);
 }
 
 #[test]

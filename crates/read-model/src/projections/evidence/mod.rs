@@ -138,8 +138,7 @@ impl Evidence {
             Some(place) => place,
             None => self.items.push(EvidenceItem::new(recorded)),
         };
-        self.items
-            .update_at(place, |item| item.fold(recorded, event));
+        self.items.update_at(place, |item| item.fold(recorded, event));
         match event {
             EvidenceEvent::EvidenceChanged(_) => {}
             EvidenceEvent::EvidenceExported(exported) => {

@@ -54,8 +54,7 @@ impl Derived {
     /// The status to show for a node.
     #[must_use]
     pub fn status(&self, node: &Node) -> Status {
-        self.of(&node.id)
-            .map_or(node.status, |figures| figures.status)
+        self.of(&node.id).map_or(node.status, |figures| figures.status)
     }
 }
 
@@ -172,32 +171,21 @@ fn figures(node: &Node, below: &Below) -> Figures {
         _ if reported.is_unknown() => {}
         _ => {
             // The source speaks for the whole, sub-agents included; what is known of the parts may be more.
-            let parts = if lane.is_unknown() {
-                agents
-            } else {
-                lane.plus(agents)
-            };
+            let parts = if lane.is_unknown() { agents } else { lane.plus(agents) };
             (lane, agents) = (reported.at_least(parts), Tokens::default());
         }
     }
-    if node
-        .reported_tokens
-        .is_some_and(|tokens| !tokens.is_unknown())
-    {
+    if node.reported_tokens.is_some_and(|tokens| !tokens.is_unknown()) {
         unknown = 0; // the source spoke for the whole
     }
-    let measured = below
-        .from
-        .zip(below.to)
-        .and_then(|(from, to)| u64::try_from((to - from) / 1000).ok());
+    let measured =
+        below.from.zip(below.to).and_then(|(from, to)| u64::try_from((to - from) / 1000).ok());
     Figures {
         status: shown(node, below),
         rolled_up: known(lane.plus(agents)),
         calls_without_usage: unknown,
         counts,
-        duration_ms: node
-            .duration_ms
-            .or(measured.filter(|_| node.kind() == NodeKind::Step)),
+        duration_ms: node.duration_ms.or(measured.filter(|_| node.kind() == NodeKind::Step)),
         lane,
         agents,
     }

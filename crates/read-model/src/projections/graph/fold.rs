@@ -14,11 +14,7 @@ impl ExecutionGraph {
     pub(super) fn fold(&mut self) {
         while self.bands.len() > self.limits.full_turns {
             let settled = |id| self.nodes.get(id).is_none_or(|turn| turn.settled);
-            let oldest = self
-                .bands
-                .iter()
-                .position(settled)
-                .filter(|at| at + 1 < self.bands.len());
+            let oldest = self.bands.iter().position(settled).filter(|at| at + 1 < self.bands.len());
             let forced = self.bands.len() > 2 * self.limits.full_turns;
             match oldest.or(forced.then_some(0)) {
                 Some(at) => self.collapse_at(at),
@@ -55,10 +51,7 @@ impl ExecutionGraph {
             let Some(node) = self.nodes.get(&id) else {
                 continue;
             };
-            let goes_on = node
-                .parent
-                .as_ref()
-                .is_some_and(|whole| stays.contains(whole));
+            let goes_on = node.parent.as_ref().is_some_and(|whole| stays.contains(whole));
             let running = node.kind() == NodeKind::Subagent && !node.settled && newest.is_some();
             if goes_on || running {
                 if let Some(node) = self.nodes.get_mut(&id) {
@@ -108,12 +101,7 @@ impl ExecutionGraph {
             let outside = |n: &&Node| {
                 n.band.is_none() && !is_product(n.kind()) && n.kind() != NodeKind::Thread
             };
-            let scope = self
-                .nodes
-                .iter()
-                .filter(outside)
-                .map(|n| n.id.clone())
-                .collect();
+            let scope = self.nodes.iter().filter(outside).map(|n| n.id.clone()).collect();
             self.fold_units(self.limits.nodes / 2, force, scope);
         }
         self.recount_newest_band();
@@ -145,11 +133,8 @@ impl ExecutionGraph {
             going.entry(whole).or_default().extend(members);
         }
         // A whole that goes as well takes its parts with it.
-        let inside: Vec<NodeId> = going
-            .keys()
-            .filter(|whole| taken.contains(whole))
-            .cloned()
-            .collect();
+        let inside: Vec<NodeId> =
+            going.keys().filter(|whole| taken.contains(whole)).cloned().collect();
         for whole in inside {
             let Some(parts) = going.remove(&whole) else {
                 continue;
@@ -166,9 +151,7 @@ impl ExecutionGraph {
 
     /// True when an event may still end the node.
     fn is_open(&self, id: &NodeId) -> bool {
-        self.nodes
-            .get(id)
-            .is_some_and(|node| !node.settled && may_stay_open(node.kind()))
+        self.nodes.get(id).is_some_and(|node| !node.settled && may_stay_open(node.kind()))
     }
 
     /// The node that stands for folded parts of `whole`.
@@ -191,9 +174,8 @@ impl ExecutionGraph {
     /// Drops the products that were not touched for the longest time.
     fn fold_products(&mut self) {
         let nodes = self.products.iter().filter_map(|id| self.nodes.get(id));
-        let mut by_touch: Vec<(bool, u64, NodeId)> = nodes
-            .map(|n| (n.status.is_open(), n.last_sequence, n.id.clone()))
-            .collect();
+        let mut by_touch: Vec<(bool, u64, NodeId)> =
+            nodes.map(|n| (n.status.is_open(), n.last_sequence, n.id.clone())).collect();
         by_touch.sort();
         let excess = by_touch.len().saturating_sub(self.limits.products / 4 * 3);
         let mut gone: Vec<NodeId> = Vec::new();
@@ -223,10 +205,7 @@ impl ExecutionGraph {
         let earlier = self.session_earlier();
         let thread = self.nodes.get(&turn).and_then(|node| node.parent.clone());
         for id in self.nodes.subtree(&turn).into_iter().skip(1) {
-            let top = self
-                .nodes
-                .get(&id)
-                .is_some_and(|n| n.parent.as_ref() == Some(&turn));
+            let top = self.nodes.get(&id).is_some_and(|n| n.parent.as_ref() == Some(&turn));
             if top {
                 self.nodes.set_parent(&id, Some(&earlier));
             }
@@ -236,16 +215,12 @@ impl ExecutionGraph {
         }
         self.fold_into(&earlier, std::slice::from_ref(&turn));
         let empty = thread.filter(|id| {
-            let node = self
-                .nodes
-                .get(id)
-                .filter(|node| node.kind() == NodeKind::Thread);
+            let node = self.nodes.get(id).filter(|node| node.kind() == NodeKind::Thread);
             node.is_some_and(|node| node.links.parts.is_empty())
                 && self.primary.as_ref() != Some(id)
         });
         if let Some(thread) = empty {
-            self.nodes
-                .remove_all(std::slice::from_ref(&thread), &earlier);
+            self.nodes.remove_all(std::slice::from_ref(&thread), &earlier);
         }
     }
 
@@ -254,11 +229,8 @@ impl ExecutionGraph {
         if gone.is_empty() {
             return;
         }
-        let mut sum = self
-            .nodes
-            .get(into)
-            .and_then(|n| n.folded.as_deref().copied())
-            .unwrap_or_default();
+        let mut sum =
+            self.nodes.get(into).and_then(|n| n.folded.as_deref().copied()).unwrap_or_default();
         self.add_up(gone, &mut sum);
         let names: HashSet<&NodeId> = gone.iter().collect();
         let left: Vec<NodeId> = gone
@@ -276,11 +248,7 @@ impl ExecutionGraph {
             self.forget(&node.id);
         }
         self.open.retain(|id| !names.contains(id));
-        if self
-            .hot
-            .as_ref()
-            .is_some_and(|hot| names.contains(&hot.node))
-        {
+        if self.hot.as_ref().is_some_and(|hot| names.contains(&hot.node)) {
             self.hot = None;
         }
         let from = removed.iter().map(|node| node.first_sequence).min();
@@ -288,11 +256,7 @@ impl ExecutionGraph {
         if let Some(node) = self.nodes.get_mut(into) {
             node.folded = Some(Box::new(sum));
             if let (NodeKind::Earlier, Some(from), Some(to)) = (node.kind(), from, to) {
-                let first = if node.first_sequence == 0 {
-                    from
-                } else {
-                    node.first_sequence
-                };
+                let first = if node.first_sequence == 0 { from } else { node.first_sequence };
                 node.first_sequence = first.min(from);
                 node.last_sequence = node.last_sequence.max(to);
             }
@@ -309,10 +273,7 @@ impl ExecutionGraph {
             if let Some(inner) = &node.folded {
                 sum.counts.add(&inner.counts);
             }
-            let whole_goes = node
-                .parent
-                .as_ref()
-                .is_some_and(|whole| going.contains(whole));
+            let whole_goes = node.parent.as_ref().is_some_and(|whole| going.contains(whole));
             if whole_goes {
                 continue; // its tokens are in the figure of the whole
             }
@@ -329,11 +290,7 @@ impl ExecutionGraph {
     fn forget(&mut self, id: &NodeId) {
         if let Some((name, count)) = id.name().rsplit_once('#') {
             let first = NodeId::new(id.kind(), name);
-            if self
-                .again
-                .get(&first)
-                .is_some_and(|n| n.to_string() == count)
-            {
+            if self.again.get(&first).is_some_and(|n| n.to_string() == count) {
                 self.again.remove(&first);
             }
         }
@@ -343,10 +300,7 @@ impl ExecutionGraph {
     }
 
     pub(super) fn recount_newest_band(&mut self) {
-        self.newest_band_nodes = self
-            .bands
-            .back()
-            .map_or(0, |band| self.nodes.subtree(band).len());
+        self.newest_band_nodes = self.bands.back().map_or(0, |band| self.nodes.subtree(band).len());
     }
 }
 

@@ -101,10 +101,7 @@ impl NodeId {
     /// Names the node of a kind that stands for `name`.
     #[must_use]
     pub fn new(kind: NodeKind, name: &str) -> Self {
-        Self {
-            kind,
-            name: name.into(),
-        }
+        Self { kind, name: name.into() }
     }
 
     /// What the node stands for.
@@ -142,10 +139,7 @@ impl FromStr for NodeId {
     fn from_str(text: &str) -> Result<Self, NodeIdError> {
         let error = || NodeIdError(text.to_owned());
         let (prefix, name) = text.split_once(':').ok_or_else(error)?;
-        let kind = NodeKind::ALL
-            .iter()
-            .find(|k| k.prefix() == prefix)
-            .ok_or_else(error)?;
+        let kind = NodeKind::ALL.iter().find(|k| k.prefix() == prefix).ok_or_else(error)?;
         Ok(Self::new(*kind, name))
     }
 }
@@ -158,9 +152,7 @@ impl Serialize for NodeId {
 
 impl<'de> Deserialize<'de> for NodeId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -220,10 +212,7 @@ impl Status {
     /// True while something may still come.
     #[must_use]
     pub const fn is_open(self) -> bool {
-        matches!(
-            self,
-            Self::Queued | Self::Running | Self::Waiting | Self::Blocked
-        )
+        matches!(self, Self::Queued | Self::Running | Self::Waiting | Self::Blocked)
     }
 
     /// True when it went wrong.

@@ -26,21 +26,11 @@ impl ExecutionGraph {
         let id = NodeId::new(NodeKind::Step, step_id.as_str());
         if let Some(step) = self.nodes.get(&id) {
             let same_lane = step.lane == place.lane;
-            return Some(if same_lane {
-                Place {
-                    parent: Some(id),
-                    ..place
-                }
-            } else {
-                place
-            });
+            return Some(if same_lane { Place { parent: Some(id), ..place } } else { place });
         }
         self.add(cx, id.clone(), &place, String::new());
         self.follow(cx, &place, &id);
-        Some(Place {
-            parent: Some(id),
-            ..place
-        })
+        Some(Place { parent: Some(id), ..place })
     }
 
     /// The place for what belongs to a turn as a whole. `None` when the turn is folded away.
@@ -49,11 +39,7 @@ impl ExecutionGraph {
         let turn = self.turn(cx, &lane);
         let place = self.place_in_lane(&lane, turn);
         let collapsed = place.band.as_ref().and_then(|band| self.nodes.get(band));
-        if collapsed.is_some_and(|band| band.collapsed) {
-            None
-        } else {
-            Some(place)
-        }
+        if collapsed.is_some_and(|band| band.collapsed) { None } else { Some(place) }
     }
 
     /// A place in a lane, under one of its turns or under the lane itself.
@@ -62,11 +48,7 @@ impl ExecutionGraph {
             NodeKind::Subagent => self.nodes.get(lane).and_then(|node| node.band.clone()),
             _ => turn.clone(),
         };
-        Place {
-            parent: turn.or_else(|| Some(lane.clone())),
-            lane: Some(lane.clone()),
-            band,
-        }
+        Place { parent: turn.or_else(|| Some(lane.clone())), lane: Some(lane.clone()), band }
     }
 
     /// The lane of an event; a thread or agent that was never mentioned before comes to be here.
@@ -88,10 +70,7 @@ impl ExecutionGraph {
     }
 
     fn thread(&mut self, cx: &Cx<'_>, name: &str) -> NodeId {
-        let wanted = NodeRef {
-            kind: NodeKind::Thread,
-            name,
-        };
+        let wanted = NodeRef { kind: NodeKind::Thread, name };
         if let Some(node) = self.nodes.find(wanted) {
             return node.id.clone();
         }
@@ -104,10 +83,7 @@ impl ExecutionGraph {
     /// The turn that an event names, if it is one of this lane.
     fn turn(&mut self, cx: &Cx<'_>, lane: &NodeId) -> Option<NodeId> {
         let name = cx.scope().turn_id.as_ref()?.as_str();
-        if let Some(node) = self.nodes.find(NodeRef {
-            kind: NodeKind::Turn,
-            name,
-        }) {
+        if let Some(node) = self.nodes.find(NodeRef { kind: NodeKind::Turn, name }) {
             return (node.lane.as_ref() == Some(lane)).then(|| node.id.clone());
         }
         let id = NodeId::new(NodeKind::Turn, name);
@@ -127,10 +103,7 @@ impl ExecutionGraph {
         let Some(parent) = &place.parent else {
             return;
         };
-        let before = self
-            .nodes
-            .get_mut(parent)
-            .and_then(|node| node.tail.replace(id.clone()));
+        let before = self.nodes.get_mut(parent).and_then(|node| node.tail.replace(id.clone()));
         if let Some(before) = before {
             self.tie(cx, EdgeKind::Next, &before, id, None);
         }
@@ -138,18 +111,12 @@ impl ExecutionGraph {
 
     /// The lane of a sub-agent. One that no event has started stands under "unplaced" until one does.
     pub(super) fn agent(&mut self, cx: &Cx<'_>, name: &str) -> NodeId {
-        if let Some(node) = self.nodes.find(NodeRef {
-            kind: NodeKind::Subagent,
-            name,
-        }) {
+        if let Some(node) = self.nodes.find(NodeRef { kind: NodeKind::Subagent, name }) {
             return node.id.clone();
         }
         let id = NodeId::new(NodeKind::Subagent, name);
         let unplaced = self.unplaced(cx);
-        let place = Place {
-            parent: Some(unplaced),
-            ..Place::default()
-        };
+        let place = Place { parent: Some(unplaced), ..Place::default() };
         self.add(cx, id.clone(), &place, preview::line(name, preview::TITLE));
         let message = format!("No event started sub-agent {name}, so its parent is not known.");
         self.note(cx, "agent_without_start", &id, message);
@@ -172,10 +139,7 @@ impl ExecutionGraph {
     /// itself is refused and leaves it unplaced.
     pub(super) fn move_agent(&mut self, cx: &Cx<'_>, agent: &NodeId, parent: &NodeId) {
         let cycle = parent == agent
-            || self
-                .nodes
-                .get(parent)
-                .is_some_and(|node| self.is_below(node, agent));
+            || self.nodes.get(parent).is_some_and(|node| self.is_below(node, agent));
         if cycle {
             let message =
                 format!("{agent} is said to be started by {parent}, which it started itself.");
@@ -183,11 +147,7 @@ impl ExecutionGraph {
             return;
         }
         let band = self.nodes.get(parent).and_then(|node| {
-            if node.kind() == NodeKind::Turn {
-                Some(node.id.clone())
-            } else {
-                node.band.clone()
-            }
+            if node.kind() == NodeKind::Turn { Some(node.id.clone()) } else { node.band.clone() }
         });
         let lane = self.nodes.get(parent).and_then(|node| match node.kind() {
             NodeKind::Thread | NodeKind::Subagent => Some(node.id.clone()),
@@ -214,11 +174,7 @@ impl ExecutionGraph {
 
     fn drop_empty_unplaced(&mut self) {
         let id = NodeId::new(NodeKind::Unplaced, "session");
-        if self
-            .nodes
-            .get(&id)
-            .is_some_and(|node| node.links.parts.is_empty())
-        {
+        if self.nodes.get(&id).is_some_and(|node| node.links.parts.is_empty()) {
             self.nodes.remove_all(std::slice::from_ref(&id), &id);
         }
     }

@@ -42,8 +42,7 @@ pub(super) fn extend(out: &mut String, text: &str, most: usize) -> bool {
 
 /// The head of a text that is not empty.
 pub(super) fn some_line(text: Option<&str>, most: usize) -> Option<String> {
-    text.map(|text| line(text, most))
-        .filter(|text| !text.trim().is_empty())
+    text.map(|text| line(text, most)).filter(|text| !text.trim().is_empty())
 }
 
 /// A JSON value in words: a string as it is, an object as `name: value, name: value`.
@@ -69,9 +68,7 @@ fn words(value: &serde_json::Value) -> String {
             members.values().next().map(scalar).unwrap_or_default()
         }
         serde_json::Value::Object(members) => {
-            let parts = members
-                .iter()
-                .map(|(name, value)| format!("{name}: {}", scalar(value)));
+            let parts = members.iter().map(|(name, value)| format!("{name}: {}", scalar(value)));
             parts.collect::<Vec<_>>().join(", ")
         }
         other => scalar(other),

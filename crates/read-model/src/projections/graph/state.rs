@@ -139,11 +139,7 @@ pub(super) struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub(super) fn new(recorded: &'a RecordedEvent) -> Self {
-        Self {
-            recorded,
-            sequence: recorded.sequence,
-            at: std::cell::OnceCell::new(),
-        }
+        Self { recorded, sequence: recorded.sequence, at: std::cell::OnceCell::new() }
     }
 
     pub(super) fn scope(&self) -> &'a Scope {
@@ -155,9 +151,7 @@ impl<'a> Cx<'a> {
         // A year that RFC 3339 cannot write would not come back from JSON.
         const YEARS_1_TO_9999: (i64, i64) = (-62_135_596_800_000_000, 253_402_207_200_000_000);
         let read = || micros(&self.recorded.draft.timestamp).unwrap_or(self.recorded.recorded_at.0);
-        *self
-            .at
-            .get_or_init(|| read().clamp(YEARS_1_TO_9999.0, YEARS_1_TO_9999.1))
+        *self.at.get_or_init(|| read().clamp(YEARS_1_TO_9999.0, YEARS_1_TO_9999.1))
     }
 }
 
@@ -272,15 +266,7 @@ impl ExecutionGraph {
         status: Option<Status>,
     ) {
         let (from, sequence) = (from.clone(), cx.sequence);
-        self.nodes.tie(
-            to,
-            Incoming {
-                kind,
-                from,
-                status,
-                sequence,
-            },
-        );
+        self.nodes.tie(to, Incoming { kind, from, status, sequence });
     }
 
     /// Makes a node end.
@@ -299,9 +285,7 @@ impl ExecutionGraph {
         node.settled = true;
         node.ended_at = Some(at);
         node.last_sequence = cx.sequence;
-        let measured = at
-            .checked_sub(node.started_at)
-            .and_then(|d| u64::try_from(d / 1000).ok());
+        let measured = at.checked_sub(node.started_at).and_then(|d| u64::try_from(d / 1000).ok());
         node.duration_ms = duration_ms.or(measured);
         self.open.retain(|open| open != id);
         self.touch_time(at);
@@ -313,10 +297,7 @@ impl ExecutionGraph {
             .open
             .iter()
             .filter(|id| {
-                matches!(
-                    id.kind(),
-                    NodeKind::ModelCall | NodeKind::ToolCall | NodeKind::Action
-                )
+                matches!(id.kind(), NodeKind::ModelCall | NodeKind::ToolCall | NodeKind::Action)
             })
             .filter_map(|id| self.nodes.get(id))
             .filter(|node| node.lane.as_ref() == Some(lane))
@@ -342,11 +323,7 @@ impl ExecutionGraph {
 
     /// Notes something that does not fit.
     pub(super) fn note(&mut self, cx: &Cx<'_>, code: &str, node: &NodeId, message: String) {
-        if self
-            .diagnostics
-            .iter()
-            .any(|d| d.code == code && d.node == *node)
-        {
+        if self.diagnostics.iter().any(|d| d.code == code && d.node == *node) {
             return;
         }
         if self.diagnostics.len() >= self.limits.diagnostics {
@@ -354,12 +331,7 @@ impl ExecutionGraph {
             return;
         }
         let (code, node, sequence) = (code.to_owned(), node.clone(), cx.sequence);
-        self.diagnostics.push(GraphDiagnostic {
-            code,
-            node,
-            sequence,
-            message,
-        });
+        self.diagnostics.push(GraphDiagnostic { code, node, sequence, message });
     }
 }
 
@@ -390,9 +362,6 @@ pub(super) const fn may_stay_open(kind: NodeKind) -> bool {
 
 impl NodeId {
     pub(super) fn as_ref(&self) -> NodeRef<'_> {
-        NodeRef {
-            kind: self.kind(),
-            name: self.name(),
-        }
+        NodeRef { kind: self.kind(), name: self.name() }
     }
 }

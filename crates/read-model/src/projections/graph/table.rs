@@ -95,10 +95,7 @@ impl NodeTable {
         };
         // Parts stand in the order of the nodes, as they do after being read.
         let order = self.by_name.get(id).copied();
-        let parts = self
-            .get(whole)
-            .map(|node| node.links.parts.as_slice())
-            .unwrap_or_default();
+        let parts = self.get(whole).map(|node| node.links.parts.as_slice()).unwrap_or_default();
         let at = parts.partition_point(|part| self.by_name.get(part).copied() < order);
         if let Some(whole) = self.get_mut(whole) {
             whole.links.parts.insert(at, id.clone());
@@ -113,10 +110,7 @@ impl NodeTable {
         let Some(node) = self.get_mut(to) else {
             return;
         };
-        let known = node
-            .incoming
-            .iter_mut()
-            .find(|e| e.kind == edge.kind && e.from == edge.from);
+        let known = node.incoming.iter_mut().find(|e| e.kind == edge.kind && e.from == edge.from);
         if let Some(known) = known {
             known.status = edge.status;
             return;
@@ -135,17 +129,10 @@ impl NodeTable {
 
     /// Writes a status into all edges of a kind that start at a node.
     pub(super) fn renew(&mut self, kind: EdgeKind, from: &NodeId, status: Status) {
-        let ends = self
-            .get(from)
-            .map(|node| node.links.out.clone())
-            .unwrap_or_default();
+        let ends = self.get(from).map(|node| node.links.out.clone()).unwrap_or_default();
         for end in ends {
             let edges = self.get_mut(&end).map(|node| node.incoming.iter_mut());
-            for edge in edges
-                .into_iter()
-                .flatten()
-                .filter(|e| e.kind == kind && e.from == *from)
-            {
+            for edge in edges.into_iter().flatten().filter(|e| e.kind == kind && e.from == *from) {
                 edge.status = Some(status);
             }
         }
@@ -153,16 +140,10 @@ impl NodeTable {
 
     /// The tool calls that an approval lets through or stops.
     pub(super) fn gated_by(&self, action: &NodeId) -> Vec<NodeId> {
-        let mut ends = self
-            .get(action)
-            .map(|node| node.links.out.clone())
-            .unwrap_or_default();
+        let mut ends = self.get(action).map(|node| node.links.out.clone()).unwrap_or_default();
         ends.retain(|end| {
             let edges = self.get(end).map(|node| node.incoming.iter());
-            edges
-                .into_iter()
-                .flatten()
-                .any(|e| e.kind == EdgeKind::Gates && e.from == *action)
+            edges.into_iter().flatten().any(|e| e.kind == EdgeKind::Gates && e.from == *action)
         });
         ends
     }
@@ -179,10 +160,8 @@ impl NodeTable {
 
     /// Works out the parts of all nodes again, for nodes that were read.
     pub(super) fn link_parts(&mut self) {
-        let pairs: Vec<_> = self
-            .iter()
-            .filter_map(|n| Some((n.parent.clone()?, n.id.clone())))
-            .collect();
+        let pairs: Vec<_> =
+            self.iter().filter_map(|n| Some((n.parent.clone()?, n.id.clone()))).collect();
         for node in self.by_order.values_mut() {
             node.links.parts.clear();
         }
@@ -198,10 +177,7 @@ impl NodeTable {
         let mut found = vec![top.clone()];
         let mut at = 0;
         while let Some(id) = found.get(at) {
-            let parts = self
-                .get(id)
-                .map(|node| node.links.parts.clone())
-                .unwrap_or_default();
+            let parts = self.get(id).map(|node| node.links.parts.clone()).unwrap_or_default();
             found.extend(parts);
             at += 1;
         }
@@ -214,10 +190,7 @@ impl NodeTable {
         let names: HashSet<&NodeId> = gone.iter().collect();
         let mut wholes: HashSet<NodeId> = HashSet::new();
         for id in gone {
-            let Some(node) = self
-                .by_name
-                .remove(id)
-                .and_then(|order| self.by_order.remove(&order))
+            let Some(node) = self.by_name.remove(id).and_then(|order| self.by_order.remove(&order))
             else {
                 continue;
             };
@@ -239,12 +212,8 @@ impl NodeTable {
         let Some(node) = self.get_mut(to) else {
             return;
         };
-        let tells_origin = |kind| {
-            matches!(
-                kind,
-                EdgeKind::Produced | EdgeKind::Spawned | EdgeKind::Handoff
-            )
-        };
+        let tells_origin =
+            |kind| matches!(kind, EdgeKind::Produced | EdgeKind::Spawned | EdgeKind::Handoff);
         let mut moved = false;
         let mut at = 0;
         while let Some(edge) = node.incoming.get(at) {
@@ -253,10 +222,7 @@ impl NodeTable {
                 continue;
             }
             let mut edge = node.incoming.remove(at);
-            let known = node
-                .incoming
-                .iter()
-                .any(|e| e.kind == edge.kind && e.from == *instead);
+            let known = node.incoming.iter().any(|e| e.kind == edge.kind && e.from == *instead);
             if tells_origin(edge.kind) && instead != to && !known {
                 edge.from = instead.clone();
                 node.incoming.insert(at, edge);

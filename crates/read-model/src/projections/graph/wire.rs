@@ -96,11 +96,7 @@ impl Serialize for ExecutionGraph {
             },
             first_at: time(self.first_at),
             last_at: time(self.last_at),
-            nodes: self
-                .nodes
-                .iter()
-                .map(|node| node_json(node, &derived))
-                .collect(),
+            nodes: self.nodes.iter().map(|node| node_json(node, &derived)).collect(),
             edges: self.edges().collect(),
             diagnostics: self.diagnostics.clone(),
             dropped_diagnostics: self.dropped_diagnostics,
@@ -130,33 +126,16 @@ impl<'de> Deserialize<'de> for ExecutionGraph {
         if let Some(at) = json.at {
             graph.session_id = Some(at.session_id);
             graph.sequence = at.sequence;
-            let chain = at
-                .chain
-                .parse::<ChainHash>()
-                .map_err(serde::de::Error::custom)?;
+            let chain = at.chain.parse::<ChainHash>().map_err(serde::de::Error::custom)?;
             graph.chain = Some(chain);
         }
         for node in json.nodes {
             graph.nodes.insert(node.into());
         }
         for edge in json.edges {
-            let Edge {
-                from,
-                to,
-                kind,
-                status,
-                sequence,
-            } = edge;
+            let Edge { from, to, kind, status, sequence } = edge;
             if kind != EdgeKind::Contains {
-                graph.nodes.restore(
-                    &to,
-                    Incoming {
-                        kind,
-                        from,
-                        status,
-                        sequence,
-                    },
-                );
+                graph.nodes.restore(&to, Incoming { kind, from, status, sequence });
             }
         }
         graph.index();
@@ -269,6 +248,5 @@ fn time(micros: i64) -> Option<String> {
 }
 
 fn micros(text: Option<&str>) -> i64 {
-    text.and_then(|text| text.parse::<RecordedAt>().ok())
-        .map_or(0, |at| at.0)
+    text.and_then(|text| text.parse::<RecordedAt>().ok()).map_or(0, |at| at.0)
 }

@@ -17,11 +17,7 @@ fn inputs_wait_and_move_on() {
         "#,
     )
     .queue;
-    let waiting: Vec<_> = queue
-        .waiting()
-        .iter()
-        .map(|item| item.item_id.clone())
-        .collect();
+    let waiting: Vec<_> = queue.waiting().iter().map(|item| item.item_id.clone()).collect();
     assert_eq!(waiting, ["q2", "q1"]);
     insta::assert_snapshot!(brief(&queue));
 }

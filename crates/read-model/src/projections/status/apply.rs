@@ -104,30 +104,18 @@ impl Status {
         let over = Some(recorded.sequence);
         let begun = self.active_turns.update(turn, |active| {
             active.over = over;
-            active
-                .started
-                .as_ref()
-                .unwrap_or(&active.first)
-                .timestamp
-                .clone()
+            active.started.as_ref().unwrap_or(&active.first).timestamp.clone()
         });
-        let ended_before = begun.is_none()
-            && self
-                .last_outcome
-                .as_ref()
-                .is_some_and(|last| last.turn_id == *turn);
+        let ended_before =
+            begun.is_none() && self.last_outcome.as_ref().is_some_and(|last| last.turn_id == *turn);
         if ended_before {
             return Applied::Unchanged;
         }
         outcome.elapsed = match begun {
             Some(begun) => Elapsed::stated_or_between(stated_ms, &begun, &recorded.draft.timestamp),
-            None => Elapsed {
-                ms: stated_ms.into(),
-                clock_stepped_back: false,
-            },
+            None => Elapsed { ms: stated_ms.into(), clock_stepped_back: false },
         };
-        self.tools
-            .update_open(|tool| tool.turn_id == *turn, |tool| tool.over = over);
+        self.tools.update_open(|tool| tool.turn_id == *turn, |tool| tool.over = over);
         let (kind, mood, phase) = (outcome.kind, outcome.kind.mood(), outcome.kind.phase());
         match kind {
             OutcomeKind::Completed => self.turns.completed += 1,
@@ -243,10 +231,7 @@ impl Status {
                 self.waiting.push(Waiting {
                     action_id: id.clone(),
                     action_type: required.action_type.clone(),
-                    title: required
-                        .title
-                        .clone()
-                        .or_else(|| required.tool_name.clone()),
+                    title: required.title.clone().or_else(|| required.tool_name.clone()),
                     thread_id: recorded.draft.scope.thread_id.clone(),
                     since: Moment::of(recorded),
                     over: None,
@@ -262,16 +247,10 @@ impl Status {
             | PolicyEvent::ActionCancelled(_)
             | PolicyEvent::ActionExpired(_) => {
                 let over = Some(recorded.sequence);
-                if self
-                    .waiting
-                    .update(id, |waiting| waiting.over = over)
-                    .is_none()
-                {
+                if self.waiting.update(id, |waiting| waiting.over = over).is_none() {
                     return Applied::Unchanged;
                 }
-                self.thread(recorded, |thread| {
-                    thread.waiting = thread.waiting.saturating_sub(1)
-                });
+                self.thread(recorded, |thread| thread.waiting = thread.waiting.saturating_sub(1));
                 self.move_to(recorded, self.mood, self.doing)
             }
             PolicyEvent::PermissionDenied(denied) => {
@@ -354,11 +333,7 @@ impl Status {
 
     /// What a running turn does when nothing else is said.
     fn resting_phase(&self) -> Phase {
-        if self.tools.open_len() > 0 {
-            Phase::ToolRunning
-        } else {
-            Phase::Preparing
-        }
+        if self.tools.open_len() > 0 { Phase::ToolRunning } else { Phase::Preparing }
     }
 
     fn move_to(&mut self, recorded: &RecordedEvent, mood: RuntimeStatus, phase: Phase) -> Applied {
@@ -382,13 +357,8 @@ impl Status {
             RuntimeStatus::Waiting => Phase::ActionRequired,
             _ => self.doing,
         };
-        let blocked = self
-            .blocked_by
-            .as_ref()
-            .map(|block| block.scope.thread_id.clone());
-        self.thread(recorded, |thread| {
-            thread.resolve(blocked.as_ref() == Some(&thread.thread_id))
-        });
+        let blocked = self.blocked_by.as_ref().map(|block| block.scope.thread_id.clone());
+        self.thread(recorded, |thread| thread.resolve(blocked.as_ref() == Some(&thread.thread_id)));
     }
 
     /// Changes the thread of the event; a thread appears with the first event that says something about it.

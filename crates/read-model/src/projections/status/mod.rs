@@ -42,10 +42,7 @@ impl Projection for Status {
     fn limit(state: &mut Self, limits: &Limits) {
         state.threads.limit(limits);
         // These show what goes on now; what is over stands in other views.
-        let only_open = Limits {
-            items: 0,
-            ..*limits
-        };
+        let only_open = Limits { items: 0, ..*limits };
         state.active_turns.limit(&only_open);
         state.waiting.limit(&only_open);
         state.tools.limit(&only_open);

@@ -36,76 +36,32 @@ fn the_newest_facts_decide() {
     check(TURN, R::Running, Phase::Preparing);
     let then =
         |lines: &str, runtime: R, phase: Phase| check(&format!("{TURN} {lines}"), runtime, phase);
-    then(
-        "model.requested turn=u1 message=m1",
-        R::Running,
-        Phase::WaitingProvider,
-    );
-    then(
-        "model.delta turn=u1 message=m1 {\"delta\":\"x\"}",
-        R::Running,
-        Phase::Streaming,
-    );
-    then(
-        "model.completed turn=u1 message=m1",
-        R::Running,
-        Phase::Preparing,
-    );
+    then("model.requested turn=u1 message=m1", R::Running, Phase::WaitingProvider);
+    then("model.delta turn=u1 message=m1 {\"delta\":\"x\"}", R::Running, Phase::Streaming);
+    then("model.completed turn=u1 message=m1", R::Running, Phase::Preparing);
     then(
         "tool.started turn=u1 step=s1 tool=c1 {\"toolName\":\"sh\"}",
         R::Running,
         Phase::ToolRunning,
     );
     then("turn.completed turn=u1", R::Completed, Phase::Completed);
-    then(
-        "turn.failed turn=u1 {\"failureCategory\":\"x\"}",
-        R::Failed,
-        Phase::Failed,
-    );
+    then("turn.failed turn=u1 {\"failureCategory\":\"x\"}", R::Failed, Phase::Failed);
     then("turn.canceled turn=u1", R::Canceled, Phase::Canceled);
     then("runtime.error {\"code\":\"e\"}", R::Failed, Phase::Failed);
-    then(
-        "runtime.warning {\"code\":\"e\"}",
-        R::Running,
-        Phase::Preparing,
-    );
-    then(
-        "run.status turn=u1 {\"phase\":\"failed\"}",
-        R::Failed,
-        Phase::Failed,
-    );
-    then(
-        "run.status turn=u1 {\"phase\":\"retrying\"}",
-        R::Running,
-        Phase::Retrying,
-    );
+    then("runtime.warning {\"code\":\"e\"}", R::Running, Phase::Preparing);
+    then("run.status turn=u1 {\"phase\":\"failed\"}", R::Failed, Phase::Failed);
+    then("run.status turn=u1 {\"phase\":\"retrying\"}", R::Running, Phase::Retrying);
     then("context.compaction.started", R::Running, Phase::Compacting);
-    then(
-        "sandbox.blocked turn=u1 tool=c1 {\"reason\":\"x\"}",
-        R::Blocked,
-        Phase::Preparing,
-    );
-    then(
-        "rate_limit.hit {\"provider\":\"p\"}",
-        R::Blocked,
-        Phase::Preparing,
-    );
+    then("sandbox.blocked turn=u1 tool=c1 {\"reason\":\"x\"}", R::Blocked, Phase::Preparing);
+    then("rate_limit.hit {\"provider\":\"p\"}", R::Blocked, Phase::Preparing);
     then(
         "sandbox.blocked turn=u1 tool=c1 {\"reason\":\"x\"}\n model.delta turn=u1 {\"delta\":\"x\"}",
         R::Running,
         Phase::Streaming,
     );
     // A source that knows no turns.
-    check(
-        "model.delta turn=u1 {\"delta\":\"x\"}",
-        R::Running,
-        Phase::Streaming,
-    );
-    check(
-        "model.completed turn=u1 {\"text\":\"x\"}",
-        R::Completed,
-        Phase::Completed,
-    );
+    check("model.delta turn=u1 {\"delta\":\"x\"}", R::Running, Phase::Streaming);
+    check("model.completed turn=u1 {\"text\":\"x\"}", R::Completed, Phase::Completed);
     // What comes after the last turn says nothing.
     then(
         "turn.completed turn=u1\n model.delta turn=u1 {\"delta\":\"x\"}",

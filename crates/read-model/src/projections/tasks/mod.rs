@@ -141,10 +141,7 @@ impl Tasks {
                     let parents = [
                         (EdgeKind::Delegates, started.parent_tool_call_id.as_deref()),
                         (EdgeKind::Spawns, started.parent_subagent_id.as_deref()),
-                        (
-                            EdgeKind::Spawns,
-                            scope.parent_task_id.as_ref().map(AsRef::as_ref),
-                        ),
+                        (EdgeKind::Spawns, scope.parent_task_id.as_ref().map(AsRef::as_ref)),
                     ];
                     for (kind, parent) in parents {
                         if let Some(parent) = parent {
@@ -158,8 +155,7 @@ impl Tasks {
             }
             TaskEvent::SubagentStatus(status) => self.subagents.status(recorded, status),
             TaskEvent::SubagentCompleted(completed) => {
-                self.subagents
-                    .complete(recorded, completed, self.preview_bytes);
+                self.subagents.complete(recorded, completed, self.preview_bytes);
             }
             TaskEvent::SubagentFailed(failed) => self.subagents.fail(recorded, failed),
             TaskEvent::JobQueued(job) => {
@@ -216,12 +212,7 @@ impl Tasks {
     }
 
     fn edge(&mut self, recorded: &RecordedEvent, kind: EdgeKind, from: &str, to: &str) {
-        let edge = Edge {
-            kind,
-            from: from.into(),
-            to: to.into(),
-            at: Moment::of(recorded),
-        };
+        let edge = Edge { kind, from: from.into(), to: to.into(), at: Moment::of(recorded) };
         let known = edge.key().and_then(|key| self.edges.place(&key));
         if known.is_none() {
             self.edges.push(edge);

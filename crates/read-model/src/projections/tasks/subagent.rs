@@ -184,25 +184,17 @@ impl Subagents {
         let id = &recorded.draft.scope.subagent_id;
         let parent_is_known = started.parent_subagent_id.as_deref().is_none_or(|parent| {
             SubagentId::parse(parent).is_ok_and(|parent| {
-                self.threads
-                    .get(&Some(parent))
-                    .is_some_and(|agent| agent.started.is_some())
+                self.threads.get(&Some(parent)).is_some_and(|agent| agent.started.is_some())
             })
         });
         self.threads.update(id, |agent| {
             agent.name.clone_from(&started.name);
             agent.role.clone_from(&started.role);
-            agent
-                .objective
-                .set(started.objective.as_deref().unwrap_or_default(), limit);
+            agent.objective.set(started.objective.as_deref().unwrap_or_default(), limit);
             agent.model.clone_from(&started.model);
             agent.handoff = started.handoff;
-            agent
-                .parent_subagent_id
-                .clone_from(&started.parent_subagent_id);
-            agent
-                .parent_tool_call_id
-                .clone_from(&started.parent_tool_call_id);
+            agent.parent_subagent_id.clone_from(&started.parent_subagent_id);
+            agent.parent_tool_call_id.clone_from(&started.parent_tool_call_id);
             agent.child_thread_id.clone_from(&started.child_thread_id);
             agent.unplaced = (!parent_is_known).then_some(Unplaced::UnknownParent);
             agent.started.get_or_insert_with(|| Moment::of(recorded));
@@ -278,18 +270,17 @@ impl Subagents {
         status: AgentStatus,
         change: impl FnOnce(&mut Subagent),
     ) {
-        self.threads
-            .update(&recorded.draft.scope.subagent_id, |agent| {
-                if agent.ended.is_some() {
-                    return;
-                }
-                agent.status = status;
-                agent.ended = Some(Moment::of(recorded));
-                if let Some(started) = &agent.started {
-                    agent.elapsed = Elapsed::between(&started.timestamp, &recorded.draft.timestamp);
-                }
-                change(agent);
-            });
+        self.threads.update(&recorded.draft.scope.subagent_id, |agent| {
+            if agent.ended.is_some() {
+                return;
+            }
+            agent.status = status;
+            agent.ended = Some(Moment::of(recorded));
+            if let Some(started) = &agent.started {
+                agent.elapsed = Elapsed::between(&started.timestamp, &recorded.draft.timestamp);
+            }
+            change(agent);
+        });
         self.list();
     }
 
@@ -297,9 +288,7 @@ impl Subagents {
         let threads = &self.threads;
         let of = |status: AgentStatus| {
             let agents = threads.iter().filter(move |agent| agent.status == status);
-            agents
-                .filter_map(|agent| agent.scope.subagent_id.clone())
-                .collect::<Vec<_>>()
+            agents.filter_map(|agent| agent.scope.subagent_id.clone()).collect::<Vec<_>>()
         };
         self.active_thread_ids = of(AgentStatus::Running);
         self.completed_thread_ids = of(AgentStatus::Completed);

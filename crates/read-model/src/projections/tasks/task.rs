@@ -162,10 +162,7 @@ impl Task {
                     .attempt_id
                     .as_ref()
                     .is_none_or(|id| attempt.attempt_id.as_ref() == Some(id))
-                && scope
-                    .run_id
-                    .as_ref()
-                    .is_none_or(|id| attempt.run_id.as_ref() == Some(id))
+                && scope.run_id.as_ref().is_none_or(|id| attempt.run_id.as_ref() == Some(id))
         };
         // An event about an attempt that is over and done with may still come after a newer one began.
         if let Some(at) = self.attempts.iter().rposition(same) {

@@ -63,13 +63,7 @@ fn nested_agents_are_placed_by_their_own_ids() {
         .map(|agent| {
             let name = agent.name.as_deref().unwrap();
             let parent = agent.parent_subagent_id.as_deref().unwrap_or("-");
-            (
-                name,
-                parent,
-                agent.status,
-                agent.events,
-                agent.summary.to_string(),
-            )
+            (name, parent, agent.status, agent.events, agent.summary.to_string())
         })
         .collect();
     assert_eq!(
@@ -82,11 +76,7 @@ fn nested_agents_are_placed_by_their_own_ids() {
     );
     assert_eq!(tasks.subagents.unplaced().count(), 0);
     assert_eq!(tasks.subagents.delegation_calls.len(), 2);
-    let edges: Vec<_> = tasks
-        .edges
-        .iter()
-        .map(|e| (e.from.as_str(), e.to.as_str()))
-        .collect();
+    let edges: Vec<_> = tasks.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
     assert_eq!(edges, [("c1", "A"), ("c1", "B"), ("A", "A1")]);
 }
 
@@ -94,11 +84,7 @@ fn nested_agents_are_placed_by_their_own_ids() {
 #[test]
 fn what_cannot_be_placed_is_unplaced_and_not_dropped() {
     let why = |lines: &str| -> Vec<Unplaced> {
-        tasks(lines)
-            .subagents
-            .unplaced()
-            .filter_map(|agent| agent.unplaced)
-            .collect()
+        tasks(lines).subagents.unplaced().filter_map(|agent| agent.unplaced).collect()
     };
     let piece = r#"model.delta turn=u1 subagent=X {"delta":"x"}"#;
     assert_eq!(why(piece), [Unplaced::NeverStarted]);

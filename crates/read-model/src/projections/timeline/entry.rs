@@ -125,10 +125,7 @@ impl Entry {
     }
 
     pub(super) fn piece(recorded: &RecordedEvent, title: String) -> Self {
-        Self {
-            pieces: true,
-            ..Self::whole(recorded, title, EntryStatus::Done)
-        }
+        Self { pieces: true, ..Self::whole(recorded, title, EntryStatus::Done) }
     }
 
     /// True while what it opened is not over.

@@ -61,19 +61,13 @@ impl Timeline {
     fn piece(&mut self, recorded: &RecordedEvent, event: &Event) {
         let class = recorded.draft.event_type.name();
         // Pieces of one tool call belong together whatever comes between them.
-        let since = if matches!(event, Event::Tool(_)) {
-            0
-        } else {
-            self.last_whole
-        };
+        let since = if matches!(event, Event::Tool(_)) { 0 } else { self.last_whole };
         let same = |entry: &Entry| entry.takes_piece(class, &recorded.draft.scope, since);
         let place = match self.entries.last() {
             Some((place, last)) if same(last) => Some(place),
             _ => {
                 let key = entry::Key::run(class, &recorded.draft.scope);
-                self.entries
-                    .place(&key)
-                    .filter(|place| self.entries.at(*place).is_some_and(same))
+                self.entries.place(&key).filter(|place| self.entries.at(*place).is_some_and(same))
             }
         };
         match place {
@@ -91,11 +85,7 @@ impl Timeline {
 
     fn whole(&mut self, recorded: &RecordedEvent, event: &Event) {
         self.last_whole = recorded.sequence;
-        let pairing = recorded
-            .draft
-            .event_type
-            .descriptor()
-            .map_or(Pairing::None, |d| d.pairing);
+        let pairing = recorded.draft.event_type.descriptor().map_or(Pairing::None, |d| d.pairing);
         let status = status_of(event);
         let mut entry = Entry::whole(recorded, title::of(event), status);
         match pairing {
@@ -175,10 +165,7 @@ fn is_piece(event: &Event) -> bool {
     match event {
         Event::Message(event) => matches!(event, MessageEvent::ModelDelta(_)),
         Event::Reasoning(event) => {
-            matches!(
-                event,
-                ReasoningEvent::ReasoningDelta(_) | ReasoningEvent::PlanDelta(_)
-            )
+            matches!(event, ReasoningEvent::ReasoningDelta(_) | ReasoningEvent::PlanDelta(_))
         }
         Event::Tool(event) => {
             matches!(event, ToolEvent::ToolArgs(_) | ToolEvent::ToolProgress(_))

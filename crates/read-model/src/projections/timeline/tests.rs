@@ -9,25 +9,14 @@ fn entries(lines: &str) -> Vec<String> {
         .entries
         .iter()
         .map(|entry| {
-            let run = if entry.events > 1 {
-                format!("+{}", entry.events)
-            } else {
-                String::new()
-            };
+            let run = if entry.events > 1 { format!("+{}", entry.events) } else { String::new() };
             let ms = match entry.elapsed.ms {
                 Known::Is(ms) => format!(" {ms}ms"),
                 Known::Stale(_) | Known::Not(_) => String::new(),
             };
-            let stepped = if entry.elapsed.clock_stepped_back {
-                " clock stepped back"
-            } else {
-                ""
-            };
+            let stepped = if entry.elapsed.clock_stepped_back { " clock stepped back" } else { "" };
             let title = &entry.title;
-            format!(
-                "{}{run} {title} [{}]{ms}{stepped}",
-                entry.first.sequence, entry.status
-            )
+            format!("{}{run} {title} [{}]{ms}{stepped}", entry.first.sequence, entry.status)
         })
         .collect()
 }
@@ -73,10 +62,7 @@ fn durations_are_never_negative_and_say_when_the_clock_stepped_back() {
             turn.completed turn=u1 @1
             "#
         ),
-        [
-            "1 Turn started [done] clock stepped back",
-            "2 Turn completed [done] clock stepped back"
-        ]
+        ["1 Turn started [done] clock stepped back", "2 Turn completed [done] clock stepped back"]
     );
     // Order is the sequence's alone.
     let reversed = entries(
@@ -85,10 +71,7 @@ fn durations_are_never_negative_and_say_when_the_clock_stepped_back() {
         turn.submitted turn=u2 {"text":"first"} @10
         "#,
     );
-    assert_eq!(
-        reversed,
-        ["1 Input: second [done]", "2 Input: first [done]"]
-    );
+    assert_eq!(reversed, ["1 Input: second [done]", "2 Input: first [done]"]);
 }
 
 #[test]
@@ -102,11 +85,7 @@ fn pieces_before_and_after_something_else_are_two_entries() {
             model.delta     turn=u1 {"delta":"c"}
             "#
         ),
-        [
-            "1+2 Model answers [done]",
-            "3 Phase: plan [done]",
-            "4 Model answers [done]"
-        ]
+        ["1+2 Model answers [done]", "3 Phase: plan [done]", "4 Model answers [done]"]
     );
 }
 
@@ -116,21 +95,11 @@ fn open_entries_stay_however_old_they_are() {
     for at in 0..50 {
         lines.push_str(&format!("run.status turn=u1 {{\"phase\":\"{at}\"}}\n"));
     }
-    let limits = Limits {
-        items: 5,
-        ..Limits::default()
-    };
+    let limits = Limits { items: 5, ..Limits::default() };
     let timeline = fold(&events(&lines), limits).timeline;
-    let sequences: Vec<_> = timeline
-        .entries
-        .iter()
-        .map(|entry| entry.first.sequence)
-        .collect();
+    let sequences: Vec<_> = timeline.entries.iter().map(|entry| entry.first.sequence).collect();
     assert_eq!(sequences, [1, 47, 48, 49, 50, 51]);
-    assert_eq!(
-        (timeline.entries.total(), timeline.entries.dropped()),
-        (51, 45)
-    );
+    assert_eq!((timeline.entries.total(), timeline.entries.dropped()), (51, 45));
     assert_eq!(timeline.entries.before(), Some(47));
     assert_eq!(timeline.events, 51);
 }

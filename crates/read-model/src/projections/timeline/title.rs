@@ -26,10 +26,7 @@ pub(super) fn of(event: &Event) -> String {
 
 /// `what`, and after a colon the first line of `detail`, if there is one.
 fn line(what: &str, detail: Option<&str>) -> String {
-    match detail
-        .map(|text| headline(text, 120))
-        .filter(|text| !text.is_empty())
-    {
+    match detail.map(|text| headline(text, 120)).filter(|text| !text.is_empty()) {
         Some(detail) => format!("{what}: {detail}"),
         None => what.to_owned(),
     }
@@ -42,10 +39,9 @@ fn lifecycle(event: &LifecycleEvent) -> String {
             line("Turn started", e.title.as_deref().or(e.model.as_deref()))
         }
         LifecycleEvent::TurnCompleted(e) => line("Turn completed", e.reason.as_deref()),
-        LifecycleEvent::TurnFailed(e) => line(
-            "Turn failed",
-            e.error.as_deref().or(Some(&e.failure_category)),
-        ),
+        LifecycleEvent::TurnFailed(e) => {
+            line("Turn failed", e.error.as_deref().or(Some(&e.failure_category)))
+        }
         LifecycleEvent::TurnCanceled(e) => line("Turn canceled", e.reason.as_deref()),
         LifecycleEvent::RunStatus(e) => line("Phase", Some(e.title.as_ref().unwrap_or(&e.phase))),
         LifecycleEvent::QueueChanged(e) => {
@@ -59,10 +55,9 @@ fn message(event: &MessageEvent) -> String {
         MessageEvent::ModelRequested(e) => line("Model asked", e.model.as_deref()),
         MessageEvent::ModelDelta(_) => "Model answers".to_owned(),
         MessageEvent::ModelCompleted(e) => line("Model answered", e.text.as_deref()),
-        MessageEvent::ModelFailed(e) => line(
-            "Model failed",
-            e.error.as_deref().or(Some(&e.failure_category)),
-        ),
+        MessageEvent::ModelFailed(e) => {
+            line("Model failed", e.error.as_deref().or(Some(&e.failure_category)))
+        }
         MessageEvent::MessagesSnapshot(e) => format!("Message list stated, {}", e.messages.len()),
     }
 }
@@ -82,10 +77,9 @@ fn tool(event: &ToolEvent) -> String {
         ToolEvent::ToolArgs(e) => line("Tool arguments", e.tool_name.as_deref()),
         ToolEvent::ToolProgress(e) => line("Tool output", e.message.as_deref()),
         ToolEvent::ToolResult(e) => line("Tool result", e.tool_name.as_deref()),
-        ToolEvent::ToolFailed(e) => line(
-            "Tool failed",
-            e.error.as_deref().or(Some(&e.failure_category)),
-        ),
+        ToolEvent::ToolFailed(e) => {
+            line("Tool failed", e.error.as_deref().or(Some(&e.failure_category)))
+        }
         ToolEvent::OutputSpilled(e) => format!("Output stored, {} bytes", e.size_bytes),
         ToolEvent::OutputTruncated(e) => line("Output cut by its source", e.reason.as_deref()),
         ToolEvent::OutputRedacted(e) => format!("Masked in {} places: {}", e.count, e.reason),
@@ -95,13 +89,9 @@ fn tool(event: &ToolEvent) -> String {
 
 fn policy(event: &PolicyEvent) -> String {
     match event {
-        PolicyEvent::ActionRequired(e) => line(
-            "Asked",
-            e.title
-                .as_deref()
-                .or(e.tool_name.as_deref())
-                .or(Some(&e.action_type)),
-        ),
+        PolicyEvent::ActionRequired(e) => {
+            line("Asked", e.title.as_deref().or(e.tool_name.as_deref()).or(Some(&e.action_type)))
+        }
         PolicyEvent::ActionResolved(e) => line("Answered", Some(&e.decision)),
         PolicyEvent::ActionCancelled(e) => line("Question withdrawn", e.reason.as_deref()),
         PolicyEvent::ActionExpired(_) => "Question expired".to_owned(),
@@ -113,10 +103,9 @@ fn policy(event: &PolicyEvent) -> String {
 
 fn artifact(event: &ArtifactEvent) -> String {
     match event {
-        ArtifactEvent::ArtifactChanged(e) => line(
-            &format!("Artifact {}", e.change),
-            e.title.as_deref().or(e.path.as_deref()),
-        ),
+        ArtifactEvent::ArtifactChanged(e) => {
+            line(&format!("Artifact {}", e.change), e.title.as_deref().or(e.path.as_deref()))
+        }
         ArtifactEvent::ArtifactVersioned(e) => line("Artifact version", Some(&e.version_id)),
         ArtifactEvent::ArtifactExported(e) => line("Artifact exported", Some(&e.target)),
     }
@@ -128,37 +117,29 @@ fn evidence(event: &EvidenceEvent) -> String {
             line("Evidence", e.title.as_deref().or(e.kind.as_deref()))
         }
         EvidenceEvent::EvidenceExported(e) => line("Evidence exported", e.target.as_deref()),
-        EvidenceEvent::ReviewVerdict(e) => line(
-            &format!("Review: {}", e.verdict.as_str()),
-            e.reason.as_deref(),
-        ),
+        EvidenceEvent::ReviewVerdict(e) => {
+            line(&format!("Review: {}", e.verdict.as_str()), e.reason.as_deref())
+        }
     }
 }
 
 fn task(event: &TaskEvent) -> String {
     match event {
-        TaskEvent::TaskCreated(e) => line(
-            "Task created",
-            e.label.as_deref().or(e.objective.as_deref()),
-        ),
-        TaskEvent::TaskUpdated(e) => line(
-            "Task",
-            e.status.map(|s| s.as_str()).or(e.native_status.as_deref()),
-        ),
+        TaskEvent::TaskCreated(e) => {
+            line("Task created", e.label.as_deref().or(e.objective.as_deref()))
+        }
+        TaskEvent::TaskUpdated(e) => {
+            line("Task", e.status.map(|s| s.as_str()).or(e.native_status.as_deref()))
+        }
         TaskEvent::SubagentStarted(e) => {
-            let what = if e.handoff {
-                "Handed over"
-            } else {
-                "Sub-agent started"
-            };
+            let what = if e.handoff { "Handed over" } else { "Sub-agent started" };
             line(what, e.name.as_deref().or(e.objective.as_deref()))
         }
         TaskEvent::SubagentStatus(e) => line("Sub-agent", Some(&e.status)),
         TaskEvent::SubagentCompleted(e) => line("Sub-agent completed", e.summary.as_deref()),
-        TaskEvent::SubagentFailed(e) => line(
-            "Sub-agent failed",
-            e.error.as_deref().or(Some(&e.failure_category)),
-        ),
+        TaskEvent::SubagentFailed(e) => {
+            line("Sub-agent failed", e.error.as_deref().or(Some(&e.failure_category)))
+        }
         TaskEvent::JobQueued(e) => line("Job queued", e.title.as_deref().or(Some(&e.job_id))),
         TaskEvent::ChannelMessage(e) => line("Message between agents", e.text.as_deref()),
     }
@@ -166,10 +147,9 @@ fn task(event: &TaskEvent) -> String {
 
 fn context(event: &ContextEvent) -> String {
     match event {
-        ContextEvent::ContextAttached(e) => line(
-            &format!("Context added, {}", e.kind),
-            e.name.as_deref().or(e.skill_id.as_deref()),
-        ),
+        ContextEvent::ContextAttached(e) => {
+            line(&format!("Context added, {}", e.kind), e.name.as_deref().or(e.skill_id.as_deref()))
+        }
         ContextEvent::ContextDetached(e) => {
             let name = e.name.as_deref().or(e.skill_id.as_deref());
             line(&format!("Context removed, {}", e.kind), name)
@@ -188,10 +168,7 @@ fn context(event: &ContextEvent) -> String {
         ContextEvent::StreamInterrupted(e) => line("Stream interrupted", Some(&e.reason)),
         ContextEvent::StreamRepaired(e) => line("Stream repaired", e.method.as_deref()),
         ContextEvent::SessionForked(e) => {
-            format!(
-                "Forked from {} at {}",
-                e.parent_session_id, e.parent_sequence
-            )
+            format!("Forked from {} at {}", e.parent_session_id, e.parent_sequence)
         }
     }
 }
@@ -212,11 +189,7 @@ fn diagnostics(event: &DiagnosticsEvent) -> String {
         }
         DiagnosticsEvent::UsageUpdated(e) => {
             let figure = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| n.to_string());
-            format!(
-                "Usage: {} in, {} out",
-                figure(e.input_tokens),
-                figure(e.output_tokens)
-            )
+            format!("Usage: {} in, {} out", figure(e.input_tokens), figure(e.output_tokens))
         }
         DiagnosticsEvent::ProgressEvaluated(e) => line("Progress", Some(&e.stalled_progress_state)),
         DiagnosticsEvent::RateLimitHit(e) => line("Rate limit", e.provider.as_deref()),

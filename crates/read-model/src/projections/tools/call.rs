@@ -284,10 +284,7 @@ impl ToolCall {
             ToolEvent::OutputSpilled(spilled) => {
                 self.output_ref = Some(spilled.output_ref.clone());
                 self.output_bytes = Some(spilled.size_bytes);
-                if let Some(preview) = spilled
-                    .preview
-                    .as_deref()
-                    .filter(|_| self.output.is_empty())
+                if let Some(preview) = spilled.preview.as_deref().filter(|_| self.output.is_empty())
                 {
                     self.output.set(preview, limit);
                 }
@@ -329,11 +326,7 @@ impl ToolCall {
         error: Option<&str>,
         limit: usize,
     ) {
-        let status = if error.is_some() {
-            CallStatus::Failed
-        } else {
-            CallStatus::Unknown
-        };
+        let status = if error.is_some() { CallStatus::Failed } else { CallStatus::Unknown };
         self.close(recorded, status, None);
         self.failure = error.map(|error| Failure {
             category: "execution_failed".into(),
@@ -357,17 +350,12 @@ impl ToolCall {
         self.title.clone_from(&started.title);
         self.safety = started.safety;
         self.cwd.clone_from(&started.cwd);
-        self.native_tool_call_id
-            .clone_from(&started.native_tool_call_id);
+        self.native_tool_call_id.clone_from(&started.native_tool_call_id);
         if let Some(args) = &started.args {
             self.args.set(&readable(args), limit);
         }
         let args_ref = || spilled_under(recorded, "/args").map(|whole| whole.id);
-        self.args_ref = started
-            .args_ref
-            .clone()
-            .or_else(args_ref)
-            .or(self.args_ref.take());
+        self.args_ref = started.args_ref.clone().or_else(args_ref).or(self.args_ref.take());
     }
 
     fn arguments(&mut self, recorded: &RecordedEvent, args: &payload::ToolArgs, limit: usize) {
@@ -385,11 +373,7 @@ impl ToolCall {
                 spilled_under(recorded, "/args").or_else(|| spilled_under(recorded, "/raw"));
             whole.map(|whole| whole.id)
         };
-        self.args_ref = args
-            .args_ref
-            .clone()
-            .or_else(args_ref)
-            .or(self.args_ref.take());
+        self.args_ref = args.args_ref.clone().or_else(args_ref).or(self.args_ref.take());
         if self.started.is_none() && !self.status.is_end() {
             self.status = match args.state {
                 ArgsState::Streaming | ArgsState::Unknown => CallStatus::InputStreaming,
@@ -411,10 +395,8 @@ impl ToolCall {
             self.output_ref.clone_from(&progress.output_ref);
         }
         if progress.message.is_some() || progress.percent.is_some() {
-            self.progress = Some(Progress {
-                message: progress.message.clone(),
-                percent: progress.percent,
-            });
+            self.progress =
+                Some(Progress { message: progress.message.clone(), percent: progress.percent });
         }
     }
 
@@ -449,10 +431,7 @@ impl ToolCall {
                 Elapsed::stated_or_between(stated, &started.timestamp, &recorded.draft.timestamp)
             }
             // Without a beginning only the source can say how long it took.
-            None => Elapsed {
-                ms: stated.into(),
-                clock_stepped_back: false,
-            },
+            None => Elapsed { ms: stated.into(), clock_stepped_back: false },
         };
         self.ended = Some(Moment::of(recorded));
     }

@@ -86,9 +86,7 @@ impl Projection for Tools {
             Event::Lifecycle(_) => match turn_end(recorded, event) {
                 Some((_, turn)) => {
                     let of_turn = |call: &ToolCall| call.scope.turn_id.as_ref() == Some(turn);
-                    let closed = state
-                        .calls
-                        .update_open(of_turn, |call| call.interrupt(recorded));
+                    let closed = state.calls.update_open(of_turn, |call| call.interrupt(recorded));
                     state.ended.interrupted += closed as u64;
                     Applied::when(closed > 0)
                 }
@@ -139,10 +137,7 @@ impl Tools {
 
     fn begins_another(&self, place: crate::window::Place, event: &ToolEvent) -> bool {
         matches!(event, ToolEvent::ToolStarted(_) | ToolEvent::ToolArgs(_))
-            && self
-                .calls
-                .at(place)
-                .is_some_and(|call| call.status.is_end())
+            && self.calls.at(place).is_some_and(|call| call.status.is_end())
     }
 
     /// An output that expires is named by its ref alone.
@@ -151,9 +146,7 @@ impl Tools {
             ToolEvent::OutputExpired(expired) => {
                 let of_ref =
                     |call: &ToolCall| call.output_ref.as_ref() == Some(&expired.output_ref);
-                let found = self
-                    .calls
-                    .update_all(of_ref, |call| call.output_expired = true);
+                let found = self.calls.update_all(of_ref, |call| call.output_expired = true);
                 Applied::when(found > 0)
             }
             ToolEvent::ToolStarted(_)

@@ -45,22 +45,13 @@ fn success_is_only_what_the_source_calls_success() {
         assert_eq!(call.status, expected, "{end}");
         assert!(call.status.is_end());
     };
-    check(
-        r#"tool.result turn=u1 step=s1 tool=c1 {"status":"succeeded"}"#,
-        CallStatus::Succeeded,
-    );
-    check(
-        "tool.result turn=u1 step=s1 tool=c1 {}",
-        CallStatus::Unknown,
-    );
+    check(r#"tool.result turn=u1 step=s1 tool=c1 {"status":"succeeded"}"#, CallStatus::Succeeded);
+    check("tool.result turn=u1 step=s1 tool=c1 {}", CallStatus::Unknown);
     check(
         r#"tool.result turn=u1 step=s1 tool=c1 {"exitCode":0,"output":"ok"}"#,
         CallStatus::Unknown,
     );
-    check(
-        r#"tool.result turn=u1 step=s1 tool=c1 {"status":"splendid"}"#,
-        CallStatus::Unknown,
-    );
+    check(r#"tool.result turn=u1 step=s1 tool=c1 {"status":"splendid"}"#, CallStatus::Unknown);
     check("turn.completed turn=u1 {}", CallStatus::Interrupted);
     for (category, status) in [
         ("timeout", CallStatus::TimedOut),
@@ -111,20 +102,11 @@ fn what_does_not_pair_is_kept_and_flagged() {
     let check = |lines: &str, status: CallStatus, flags: &[CallFlag], calls: usize| {
         let tools = tools(lines);
         let call = tools.calls.iter().last().unwrap();
-        assert_eq!(
-            (call.status, call.flags.as_slice()),
-            (status, flags),
-            "{lines}"
-        );
+        assert_eq!((call.status, call.flags.as_slice()), (status, flags), "{lines}");
         assert_eq!(tools.calls.len(), calls, "{lines}");
     };
     let result = r#"tool.result turn=u1 step=s1 tool=c1 {"status":"succeeded","output":"1"}"#;
-    check(
-        result,
-        CallStatus::Succeeded,
-        &[CallFlag::ResultWithoutStart],
-        1,
-    );
+    check(result, CallStatus::Succeeded, &[CallFlag::ResultWithoutStart], 1);
     check(
         &format!(
             "{STARTED} {result}\n tool.failed turn=u1 step=s1 tool=c1 {{\"failureCategory\":\"x\"}}"
@@ -148,12 +130,7 @@ fn what_does_not_pair_is_kept_and_flagged() {
         1,
     );
     // An id that comes back after its call had ended is another call.
-    check(
-        &format!("{STARTED} {result}\n {STARTED}"),
-        CallStatus::Running,
-        &[],
-        2,
-    );
+    check(&format!("{STARTED} {result}\n {STARTED}"), CallStatus::Running, &[], 2);
 }
 
 // verifies: H43
@@ -161,29 +138,13 @@ fn what_does_not_pair_is_kept_and_flagged() {
 fn durations_are_stated_or_measured_and_never_negative() {
     let check = |lines: &str, ms: Known<u64>, stepped: bool| {
         let elapsed = call(lines).elapsed;
-        assert_eq!(
-            (elapsed.ms, elapsed.clock_stepped_back),
-            (ms, stepped),
-            "{lines}"
-        );
+        assert_eq!((elapsed.ms, elapsed.clock_stepped_back), (ms, stepped), "{lines}");
     };
     let start = "tool.started turn=u1 step=s1 tool=c1 {\"toolName\":\"sh\"} @300\n";
     check(start, Known::Not(Absence::NotApplicable), false);
-    check(
-        &format!("{start} tool.result turn=u1 step=s1 tool=c1 @302"),
-        Known::Is(2000),
-        false,
-    );
-    check(
-        &format!("{start} tool.result turn=u1 step=s1 tool=c1 @1"),
-        Known::UNKNOWN,
-        true,
-    );
-    check(
-        &format!("{start} tool.result turn=u1 step=s1 tool=c1 @noon"),
-        Known::UNKNOWN,
-        false,
-    );
+    check(&format!("{start} tool.result turn=u1 step=s1 tool=c1 @302"), Known::Is(2000), false);
+    check(&format!("{start} tool.result turn=u1 step=s1 tool=c1 @1"), Known::UNKNOWN, true);
+    check(&format!("{start} tool.result turn=u1 step=s1 tool=c1 @noon"), Known::UNKNOWN, false);
     check(
         &format!("{start} tool.result turn=u1 step=s1 tool=c1 {{\"durationMs\":7}} @1"),
         Known::Is(7),

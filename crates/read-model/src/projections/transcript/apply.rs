@@ -59,9 +59,7 @@ impl Transcript {
         part.attachments = attachments(&submitted.parts);
         part.content_ref = submitted.input_ref.clone().or_else(|| {
             let whole = spilled(recorded, "/text");
-            whole
-                .or_else(|| spilled_under(recorded, "/parts"))
-                .map(|whole| whole.id)
+            whole.or_else(|| spilled_under(recorded, "/parts")).map(|whole| whole.id)
         });
         part.shortened = part.content_ref.is_some();
         self.add(recorded, part.into_body())
@@ -130,8 +128,7 @@ impl Transcript {
                     .copied()
                     .unwrap_or_else(|| {
                         let body = Body::Reasoning(ReasoningPart::default());
-                        self.parts
-                            .push(Part::new(recorded, PartState::Streaming, body))
+                        self.parts.push(Part::new(recorded, PartState::Streaming, body))
                     });
                 if !summary.text.is_empty() {
                     self.put(place, &Stated::of(recorded, &summary.text));
@@ -169,15 +166,10 @@ impl Transcript {
     ) -> Applied {
         let limit = self.text_bytes;
         let scope = &recorded.draft.scope;
-        let place = self
-            .streamed(Slot::Plan, scope)
-            .first()
-            .copied()
-            .unwrap_or_else(|| {
-                let body = Body::Plan(PlanPart::default());
-                self.parts
-                    .push(Part::new(recorded, PartState::Streaming, body))
-            });
+        let place = self.streamed(Slot::Plan, scope).first().copied().unwrap_or_else(|| {
+            let body = Body::Plan(PlanPart::default());
+            self.parts.push(Part::new(recorded, PartState::Streaming, body))
+        });
         self.parts.update_at(place, |part| {
             if let Body::Plan(plan) = &mut part.body {
                 match change(plan) {
@@ -209,8 +201,7 @@ impl Transcript {
             _ => {
                 self.break_unnamed(&recorded.draft.scope);
                 let call = Body::ToolCall(Box::new(ToolCall::new(recorded)));
-                self.parts
-                    .push(Part::new(recorded, PartState::Streaming, call))
+                self.parts.push(Part::new(recorded, PartState::Streaming, call))
             }
         };
         let limit = self.preview_bytes;
@@ -255,8 +246,7 @@ impl Transcript {
             Some(place) if !(asks && is_over) => place,
             _ => {
                 let action = Body::Action(Box::new(Action::new(recorded)));
-                self.parts
-                    .push(Part::new(recorded, PartState::Streaming, action))
+                self.parts.push(Part::new(recorded, PartState::Streaming, action))
             }
         };
         let limit = self.preview_bytes;
@@ -420,30 +410,23 @@ impl Transcript {
             summary: None,
         };
         let part = match event {
-            ContextEvent::ContextAttached(e) => part(
-                "attached",
-                e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)),
-            ),
-            ContextEvent::ContextDetached(e) => part(
-                "detached",
-                e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)),
-            ),
-            ContextEvent::ContextMissing(e) => part(
-                "missing",
-                e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)),
-            ),
+            ContextEvent::ContextAttached(e) => {
+                part("attached", e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)))
+            }
+            ContextEvent::ContextDetached(e) => {
+                part("detached", e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)))
+            }
+            ContextEvent::ContextMissing(e) => {
+                part("missing", e.name.as_ref().or(e.skill_id.as_ref()).or(Some(&e.kind)))
+            }
             ContextEvent::HistoryCompacted(e) => ContextPart {
-                summary: e
-                    .summary
-                    .as_deref()
-                    .map(|text| Text::new(text, self.preview_bytes)),
+                summary: e.summary.as_deref().map(|text| Text::new(text, self.preview_bytes)),
                 ..part("compacted", e.trigger.as_ref())
             },
             ContextEvent::HistoryRolledBack(e) => {
                 if let Some(to) = e.to_sequence {
                     let undone = |part: &Part| part.first.sequence > to;
-                    self.parts
-                        .update_all(undone, |part| part.rolled_back = true);
+                    self.parts.update_all(undone, |part| part.rolled_back = true);
                 }
                 part("rolled_back", e.reason.as_ref())
             }
@@ -468,9 +451,7 @@ impl Transcript {
 
     /// The parts of a turn that are here.
     pub fn turn<'a>(&'a self, turn: &'a TurnId) -> impl Iterator<Item = &'a Part> {
-        self.parts
-            .iter()
-            .filter(move |part| part.scope.turn_id.as_ref() == Some(turn))
+        self.parts.iter().filter(move |part| part.scope.turn_id.as_ref() == Some(turn))
     }
 }
 

@@ -20,11 +20,8 @@ impl Transcript {
         recorded: &RecordedEvent,
         snapshot: &MessagesSnapshot,
     ) -> Applied {
-        let known: Vec<Option<Place>> = snapshot
-            .messages
-            .iter()
-            .map(|message| self.known(message))
-            .collect();
+        let known: Vec<Option<Place>> =
+            snapshot.messages.iter().map(|message| self.known(message)).collect();
         // Parts may have been dropped from the window. An unknown message that stands before a known one, or in front
         // of a transcript that has dropped parts, is taken for one of those.
         let last_known = known.iter().rposition(Option::is_some);
@@ -32,9 +29,7 @@ impl Transcript {
         let spilled = spilled_all(recorded);
         let is_shortened = |at: usize| {
             let text = format!("/messages/{at}/text");
-            spilled
-                .iter()
-                .any(|r| r.pointer.as_deref() == Some(text.as_str()))
+            spilled.iter().any(|r| r.pointer.as_deref() == Some(text.as_str()))
         };
         let mut changed = false;
         for (at, (message, place)) in snapshot.messages.iter().zip(&known).enumerate() {
@@ -91,17 +86,14 @@ impl Transcript {
                 let is_current = alike.count() == 1 && part.state != PartState::Superseded;
                 let differs = body.text().is_some_and(|kept| !kept.is(text));
                 let is_longer_than_kept = part.state == PartState::Streaming
-                    && body
-                        .text()
-                        .is_some_and(|kept| kept.len() > text.len() as u64);
+                    && body.text().is_some_and(|kept| kept.len() > text.len() as u64);
                 // A list that was made while the text streamed lags behind it.
                 if !is_current || !differs || is_longer_than_kept {
                     return false;
                 }
                 self.put(place, &Stated::whole(text));
                 self.mark(place, Reconciliation::Correct);
-                self.parts
-                    .update_at(place, |part| part.last_sequence = recorded.sequence);
+                self.parts.update_at(place, |part| part.last_sequence = recorded.sequence);
                 true
             }
             (_, None) => false,
@@ -129,18 +121,9 @@ impl Transcript {
 
     /// Adds a message that was never seen. One without an id could be any; it is added only to an empty transcript.
     fn add_message(&mut self, recorded: &RecordedEvent, message: &SnapshotMessage) -> bool {
-        let id = message
-            .message_id
-            .as_deref()
-            .and_then(|id| MessageId::parse(id).ok());
-        let call = message
-            .tool_call_id
-            .as_deref()
-            .and_then(|id| ToolCallId::parse(id).ok());
-        let fresh = self
-            .parts
-            .iter()
-            .all(|part| part.first.sequence == recorded.sequence);
+        let id = message.message_id.as_deref().and_then(|id| MessageId::parse(id).ok());
+        let call = message.tool_call_id.as_deref().and_then(|id| ToolCallId::parse(id).ok());
+        let fresh = self.parts.iter().all(|part| part.first.sequence == recorded.sequence);
         if id.is_none() && call.is_none() && !(fresh && self.parts.dropped() == 0) {
             self.reconciled.unmatched += 1;
             return false;
@@ -183,11 +166,7 @@ impl Transcript {
     fn call_part(&self, recorded: &RecordedEvent, id: ToolCallId) -> Part {
         let mut call = ToolCall::new(recorded);
         call.scope.tool_call_id = Some(id.clone());
-        let mut part = Part::new(
-            recorded,
-            PartState::Streaming,
-            Body::ToolCall(Box::new(call)),
-        );
+        let mut part = Part::new(recorded, PartState::Streaming, Body::ToolCall(Box::new(call)));
         part.scope.tool_call_id = Some(id);
         part
     }

@@ -35,11 +35,7 @@ fn line(part: &Part) -> String {
         Body::ContextEvent(context) => context.what.clone(),
         body => body.text().map(ToString::to_string).unwrap_or_default(),
     };
-    let back = if part.rolled_back {
-        " (rolled back)"
-    } else {
-        ""
-    };
+    let back = if part.rolled_back { " (rolled back)" } else { "" };
     format!("{}{state} {text}{back}", part.body.kind())
 }
 
@@ -93,9 +89,7 @@ fn confirm_same_part() {
 
 fn reconciliation(transcript: &Transcript) -> Option<Reconciliation> {
     let mut parts = transcript.parts.iter().rev();
-    parts
-        .find_map(|part| part.body.text_part())
-        .and_then(|text| text.reconciliation)
+    parts.find_map(|part| part.body.text_part()).and_then(|text| text.reconciliation)
 }
 
 // verifies: R67 H16
@@ -139,10 +133,7 @@ fn words_that_really_repeat_stay_and_whole_messages_without_pieces_are_kept() {
         model.completed turn=u1 message=m1
         model.completed turn=u1 message=m2 {"text":"very very lolo"}
         "#,
-        &[
-            "assistant_text very very lolo",
-            "assistant_text very very lolo",
-        ],
+        &["assistant_text very very lolo", "assistant_text very very lolo"],
     );
 }
 
@@ -162,10 +153,7 @@ fn late_pieces_are_not_added_and_a_new_request_begins_anew() {
         model.requested turn=u1 message=m1
         model.delta     turn=u1 message=m1 {"delta":"two"}
     "#;
-    check(
-        again,
-        &["assistant_text one", "assistant_text[streaming] two"],
-    );
+    check(again, &["assistant_text one", "assistant_text[streaming] two"]);
 }
 
 #[test]
@@ -234,31 +222,20 @@ fn plans_change_item_by_item() {
     let plan = |lines: &str| -> Vec<String> {
         let transcript = transcript(lines);
         let part = transcript.parts.iter().last().unwrap();
-        let Body::Plan(plan) = &part.body else {
-            panic!("{part:?}")
-        };
+        let Body::Plan(plan) = &part.body else { panic!("{part:?}") };
         let status = |item: &event_spine::event::value::PlanItem| {
             item.status.map_or("-", |status| status.as_str())
         };
-        plan.items
-            .iter()
-            .map(|item| format!("{} {}", item.text, status(item)))
-            .collect()
+        plan.items.iter().map(|item| format!("{} {}", item.text, status(item))).collect()
     };
     let two = r#"plan.delta turn=u1 {"items":[{"text":"one","id":"1"},{"text":"two"}]}"#;
     let change = r#"
         plan.delta turn=u1 {"items":[{"text":"One","id":"1","status":"completed"},{"text":"two","status":"in_progress"}]}"#;
     assert_eq!(plan(two), ["one -", "two -"]);
-    assert_eq!(
-        plan(&format!("{two}\n{change}")),
-        ["One completed", "two in_progress"]
-    );
+    assert_eq!(plan(&format!("{two}\n{change}")), ["One completed", "two in_progress"]);
     let whole = r#"
         plan.final turn=u1 {"items":[{"text":"three","status":"completed"}]}"#;
-    assert_eq!(
-        plan(&format!("{two}\n{change}\n{whole}")),
-        ["three completed"]
-    );
+    assert_eq!(plan(&format!("{two}\n{change}\n{whole}")), ["three completed"]);
 }
 
 #[test]
@@ -268,13 +245,7 @@ fn a_failed_call_gives_way_to_the_next_try() {
         model.delta     turn=u1 message=m1 {"delta":"The ans"}
         model.failed    turn=u1 message=m1 {"failureCategory":"stream_interrupted","retryable":true}
     "#;
-    check(
-        failed,
-        &[
-            "assistant_text[interrupted] The ans",
-            "error stream_interrupted",
-        ],
-    );
+    check(failed, &["assistant_text[interrupted] The ans", "error stream_interrupted"]);
     check(
         &format!(
             "{failed}
@@ -311,17 +282,12 @@ fn the_end_of_a_turn_closes_text_and_tools_but_no_question() {
             "agent_task[streaming] running look".to_owned(),
         ]
     };
-    assert_eq!(
-        parts(&format!("{open} turn.completed turn=u1")),
-        after("assistant_text I am")
-    );
+    assert_eq!(parts(&format!("{open} turn.completed turn=u1")), after("assistant_text I am"));
     assert_eq!(
         parts(&format!("{open} turn.canceled turn=u1")),
         after("assistant_text[interrupted] I am")
     );
-    let failed = parts(&format!(
-        "{open} turn.failed turn=u1 {{\"failureCategory\":\"x\"}}"
-    ));
+    let failed = parts(&format!("{open} turn.failed turn=u1 {{\"failureCategory\":\"x\"}}"));
     assert_eq!(failed.last().unwrap(), "error x");
 }
 
@@ -367,10 +333,7 @@ fn a_message_list_corrects_and_adds_and_never_takes_away() {
         "tool_call[streaming] running read() -> ",
         "action[streaming] Pending",
     ];
-    check(
-        &format!("{seen} messages.snapshot {{\"messages\":[]}}"),
-        &before,
-    );
+    check(&format!("{seen} messages.snapshot {{\"messages\":[]}}"), &before);
     check(
         &format!("{seen} messages.snapshot {}", r#"{"messages":[
             {"messageId":"m1","role":"assistant","text":"Hello"},
@@ -406,31 +369,15 @@ fn a_message_list_does_not_bring_back_what_the_window_dropped() {
     let mut lines = String::new();
     let mut list = Vec::new();
     for at in 0..6 {
-        lines.push_str(&format!(
-            "model.completed turn=u1 message=m{at} {{\"text\":\"{at}\"}}\n"
-        ));
-        list.push(format!(
-            r#"{{"messageId":"m{at}","role":"assistant","text":"{at}"}}"#
-        ));
+        lines.push_str(&format!("model.completed turn=u1 message=m{at} {{\"text\":\"{at}\"}}\n"));
+        list.push(format!(r#"{{"messageId":"m{at}","role":"assistant","text":"{at}"}}"#));
     }
-    lines.push_str(&format!(
-        "messages.snapshot {{\"messages\":[{}]}}",
-        list.join(",")
-    ));
-    let limits = Limits {
-        items: 3,
-        ..Limits::default()
-    };
+    lines.push_str(&format!("messages.snapshot {{\"messages\":[{}]}}", list.join(",")));
+    let limits = Limits { items: 3, ..Limits::default() };
     let transcript = fold(&events(&lines), limits).transcript;
     let texts: Vec<_> = transcript.parts.iter().map(line).collect();
-    assert_eq!(
-        texts,
-        ["assistant_text 3", "assistant_text 4", "assistant_text 5"]
-    );
-    assert_eq!(
-        (transcript.parts.total(), transcript.parts.dropped()),
-        (6, 3)
-    );
+    assert_eq!(texts, ["assistant_text 3", "assistant_text 4", "assistant_text 5"]);
+    assert_eq!((transcript.parts.total(), transcript.parts.dropped()), (6, 3));
     assert_eq!(transcript.parts.before(), Some(4));
 }
 
@@ -442,32 +389,22 @@ fn a_rollback_marks_what_it_undid() {
         model.completed turn=u1 message=m2 {"text":"goes"}
         history.rollback.completed {"toSequence":3}
         "#,
-        &[
-            "assistant_text stays",
-            "assistant_text goes (rolled back)",
-            "context_event rolled_back",
-        ],
+        &["assistant_text stays", "assistant_text goes (rolled back)", "context_event rolled_back"],
     );
 }
 
 #[test]
 fn long_texts_keep_their_ends_and_are_still_compared() {
-    let limits = Limits {
-        text_bytes: 32,
-        ..Limits::default()
-    };
+    let limits = Limits { text_bytes: 32, ..Limits::default() };
     let long = "0123456789".repeat(20);
     let run = |last: &str| {
         let mut lines = TURN.to_owned();
         for piece in long.as_bytes().chunks(7) {
             let piece = std::str::from_utf8(piece).unwrap();
-            lines.push_str(&format!(
-                "model.delta turn=u1 message=m1 {{\"delta\":\"{piece}\"}}\n"
-            ));
+            lines.push_str(&format!("model.delta turn=u1 message=m1 {{\"delta\":\"{piece}\"}}\n"));
         }
-        lines.push_str(&format!(
-            "model.completed turn=u1 message=m1 {{\"text\":\"{long}{last}\"}}"
-        ));
+        lines
+            .push_str(&format!("model.completed turn=u1 message=m1 {{\"text\":\"{long}{last}\"}}"));
         fold(&events(&lines), limits).transcript
     };
     let same = run("");
@@ -490,10 +427,7 @@ fn a_final_text_that_was_too_large_for_the_event_confirms_by_its_size() {
         )
     };
     check(&lines(10), &["assistant_text 0123456789"]);
-    assert_eq!(
-        reconciliation(&transcript(&lines(10))),
-        Some(Reconciliation::Confirm)
-    );
+    assert_eq!(reconciliation(&transcript(&lines(10))), Some(Reconciliation::Confirm));
     check(&lines(11), &["assistant_text 0 ... 9"]);
     // A piece that was too large cannot be compared with anything.
     let piece = r#"
@@ -501,8 +435,5 @@ fn a_final_text_that_was_too_large_for_the_event_confirms_by_its_size() {
         model.completed turn=u1 message=m1 {"text":"0123456789"}
     "#;
     check(piece, &["assistant_text 0123456789"]);
-    assert_eq!(
-        reconciliation(&transcript(piece)),
-        Some(Reconciliation::Unknown)
-    );
+    assert_eq!(reconciliation(&transcript(piece)), Some(Reconciliation::Unknown));
 }

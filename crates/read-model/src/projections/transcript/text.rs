@@ -47,9 +47,7 @@ impl Transcript {
             }
             None => {
                 self.supersede_interrupted(slot, recorded);
-                let place = self
-                    .parts
-                    .push(Part::new(recorded, PartState::Streaming, blank()));
+                let place = self.parts.push(Part::new(recorded, PartState::Streaming, blank()));
                 self.parts.update_at(place, append);
             }
         }
@@ -64,9 +62,7 @@ impl Transcript {
         {
             return Some((place, last.state));
         }
-        let place = self
-            .parts
-            .place(&PartKey::Voice(Box::new(VoiceKey::of(slot, scope))))?;
+        let place = self.parts.place(&PartKey::Voice(Box::new(VoiceKey::of(slot, scope))))?;
         Some((place, self.parts.at(place)?.state))
     }
 
@@ -74,17 +70,10 @@ impl Transcript {
     pub(super) fn break_unnamed(&mut self, scope: &Scope) {
         let unnamed = |part: &&Part| {
             part.scope.message_id.is_none()
-                && part
-                    .body
-                    .slot()
-                    .is_some_and(|slot| part.is_speaker(slot, scope))
+                && part.body.slot().is_some_and(|slot| part.is_speaker(slot, scope))
         };
-        let keys: Vec<_> = self
-            .parts
-            .open()
-            .filter(unnamed)
-            .filter_map(crate::window::Row::key)
-            .collect();
+        let keys: Vec<_> =
+            self.parts.open().filter(unnamed).filter_map(crate::window::Row::key).collect();
         for key in &keys {
             self.parts.release(key);
         }
@@ -97,10 +86,8 @@ impl Transcript {
         if scope.message_id.is_some() {
             for slot in [Slot::Assistant, Slot::Reasoning] {
                 let key = PartKey::Voice(Box::new(VoiceKey::of(slot, scope)));
-                let is_over = self
-                    .parts
-                    .get(&key)
-                    .is_some_and(|part| part.state != PartState::Streaming);
+                let is_over =
+                    self.parts.get(&key).is_some_and(|part| part.state != PartState::Streaming);
                 if is_over {
                     self.parts.release(&key);
                 }
@@ -119,16 +106,9 @@ impl Transcript {
         let slot = Slot::of_role(role);
         let scope = &recorded.draft.scope;
         let places = self.streamed(slot, scope);
-        let text = completed
-            .text
-            .as_deref()
-            .map(|text| Stated::of(recorded, text));
+        let text = completed.text.as_deref().map(|text| Stated::of(recorded, text));
         let joined = joined(&completed.parts);
-        let text = text.or_else(|| {
-            joined
-                .as_deref()
-                .map(|text| Stated::of_parts(recorded, text))
-        });
+        let text = text.or_else(|| joined.as_deref().map(|text| Stated::of_parts(recorded, text)));
         let mode = completed.mode;
 
         let place = match (places.as_slice(), &text) {
@@ -139,9 +119,7 @@ impl Transcript {
                     Slot::Reasoning => Body::Reasoning(Default::default()),
                     _ => TextPart::new(role).into_body(),
                 };
-                let place = self
-                    .parts
-                    .push(Part::new(recorded, PartState::Streaming, body));
+                let place = self.parts.push(Part::new(recorded, PartState::Streaming, body));
                 if let Some(text) = text {
                     self.put(place, &text);
                 }
@@ -185,15 +163,11 @@ impl Transcript {
             for place in &places {
                 self.finish(*place, recorded, PartState::Interrupted);
             }
-            if let (Slot::Assistant, [], Some(partial)) = (
-                slot,
-                places.as_slice(),
-                failed.partial_text.as_deref().filter(|t| !t.is_empty()),
-            ) {
+            if let (Slot::Assistant, [], Some(partial)) =
+                (slot, places.as_slice(), failed.partial_text.as_deref().filter(|t| !t.is_empty()))
+            {
                 let body = TextPart::new(Role::Assistant).into_body();
-                let place = self
-                    .parts
-                    .push(Part::new(recorded, PartState::Interrupted, body));
+                let place = self.parts.push(Part::new(recorded, PartState::Interrupted, body));
                 self.put(place, &Stated::of(recorded, partial));
             }
         }
@@ -203,8 +177,7 @@ impl Transcript {
             recovery: None,
             retryable: failed.retryable,
         });
-        self.parts
-            .push(Part::new(recorded, PartState::Final, error));
+        self.parts.push(Part::new(recorded, PartState::Final, error));
         Applied::Changed
     }
 
@@ -220,12 +193,8 @@ impl Transcript {
                 && (scope.part_id.is_none() || part.scope.part_id.is_none())
                 && part.is_speaker(slot, scope)
         };
-        let mut places: Vec<Place> = self
-            .parts
-            .open_places()
-            .filter(|(_, part)| of_message(part))
-            .map(|p| p.0)
-            .collect();
+        let mut places: Vec<Place> =
+            self.parts.open_places().filter(|(_, part)| of_message(part)).map(|p| p.0).collect();
         if scope.message_id.is_none() {
             // Nothing says which of several texts is meant: it is the newest.
             places.drain(..places.len().saturating_sub(1));
@@ -244,9 +213,7 @@ impl Transcript {
             Some(part) if part.shortened => Reconciliation::Unknown,
             _ => text.compared_with(streamed),
         };
-        let mode = mode
-            .filter(|mode| *mode != Reconciliation::Unknown)
-            .unwrap_or(found);
+        let mode = mode.filter(|mode| *mode != Reconciliation::Unknown).unwrap_or(found);
         // What was streamed is more of the text than what is left of a final text that was too large.
         let keep = found == Reconciliation::Confirm
             || (found == Reconciliation::Unknown && text.spilled.is_some());
@@ -264,9 +231,7 @@ impl Transcript {
         text: Option<&Stated<'_>>,
         mode: Option<Reconciliation>,
     ) {
-        let texts = places
-            .iter()
-            .filter_map(|place| self.parts.at(*place)?.body.text()?.whole());
+        let texts = places.iter().filter_map(|place| self.parts.at(*place)?.body.text()?.whole());
         let streamed: String = texts.collect();
         let same = text.is_none_or(|text| text.is(&streamed));
         let Some((first, others)) = places.split_first() else {
@@ -278,8 +243,7 @@ impl Transcript {
                 let mode = mode.filter(|mode| *mode != Reconciliation::Unknown);
                 self.mark(*first, mode.unwrap_or(Reconciliation::Replace));
                 for place in others {
-                    self.parts
-                        .update_at(*place, |part| part.state = PartState::Superseded);
+                    self.parts.update_at(*place, |part| part.state = PartState::Superseded);
                 }
             }
             _ => {
@@ -395,10 +359,7 @@ impl<'a> Stated<'a> {
     }
 
     pub(super) const fn whole(text: &'a str) -> Self {
-        Self {
-            text,
-            spilled: None,
-        }
+        Self { text, spilled: None }
     }
 
     /// True when this is `other`, as far as it is here: a text that was too large is known by its size.
@@ -442,10 +403,7 @@ fn common(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize {
 
 /// The text of a message that is given in parts.
 pub(super) fn joined(parts: &[ContentPart]) -> Option<String> {
-    let mut texts = parts
-        .iter()
-        .filter_map(|part| part.text.as_deref())
-        .peekable();
+    let mut texts = parts.iter().filter_map(|part| part.text.as_deref()).peekable();
     texts.peek()?;
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
@@ -459,10 +417,7 @@ pub(super) fn attachments(parts: &[ContentPart]) -> Vec<Attachment> {
         .map(|part| Attachment {
             kind: part.kind.clone(),
             media_type: part.media_type.clone(),
-            uri: part
-                .uri
-                .clone()
-                .filter(|uri| !uri.starts_with("data:") && uri.len() <= 2048),
+            uri: part.uri.clone().filter(|uri| !uri.starts_with("data:") && uri.len() <= 2048),
             content_ref: part.content_ref.clone(),
         })
         .collect()

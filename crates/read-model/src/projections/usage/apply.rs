@@ -126,10 +126,8 @@ impl Usage {
         recorded: &RecordedEvent,
         completed: &ModelCompleted,
     ) -> Applied {
-        let stated = completed
-            .usage
-            .as_ref()
-            .map(|usage| Stated::payload(usage, completed.model.as_ref()));
+        let stated =
+            completed.usage.as_ref().map(|usage| Stated::payload(usage, completed.model.as_ref()));
         match stated.filter(Stated::says_something) {
             Some(stated) => {
                 self.state(recorded, Kind::Completed, &stated);
@@ -223,14 +221,9 @@ impl Usage {
         let by_order = || {
             let other_step = |call: &Call| scope.step_id.is_some() && call.scope.step_id.is_some();
             // The newest call only: an older one without figures stays without.
-            recent()
-                .next()
-                .filter(|(_, call)| free(call) && !other_step(call))
+            recent().next().filter(|(_, call)| free(call) && !other_step(call))
         };
-        by_hash
-            .or_else(by_step)
-            .or_else(by_order)
-            .map(|(place, _)| place)
+        by_hash.or_else(by_step).or_else(by_order).map(|(place, _)| place)
     }
 
     pub(super) fn source_totals(&mut self, recorded: &RecordedEvent, updated: &UsageUpdated) {
@@ -248,16 +241,8 @@ impl Usage {
             (_, Some(stated)) => *kept = Known::Is(stated),
             (_, None) => {}
         };
-        newer(
-            &mut self.source.input,
-            updated.session_input_tokens,
-            &mut notes.went_down,
-        );
-        newer(
-            &mut self.source.output,
-            updated.session_output_tokens,
-            &mut notes.went_down,
-        );
+        newer(&mut self.source.input, updated.session_input_tokens, &mut notes.went_down);
+        newer(&mut self.source.output, updated.session_output_tokens, &mut notes.went_down);
         self.source.at = Some(recorded.sequence);
     }
 
@@ -270,9 +255,7 @@ impl Usage {
             (self.source.input, self.session.input.tokens),
             (self.source.output, self.session.output.tokens),
         ];
-        let known = pairs
-            .iter()
-            .filter_map(|(a, b)| Some((a.value()?, b.value()?)));
+        let known = pairs.iter().filter_map(|(a, b)| Some((a.value()?, b.value()?)));
         let compared: Vec<bool> = known.map(|(a, b)| a == b).collect();
         self.source.agrees = match compared.as_slice() {
             [] => Known::UNKNOWN,
@@ -318,39 +301,26 @@ impl Usage {
     }
 
     fn end(&mut self, recorded: &RecordedEvent, usage: Option<&UsagePayload>) -> Applied {
-        let known = self
-            .accounts
-            .place(&AccountKey::of(&recorded.draft.scope))
-            .is_some();
+        let known = self.accounts.place(&AccountKey::of(&recorded.draft.scope)).is_some();
         if usage.is_none() && !known {
             return Applied::Unchanged;
         }
         // What a sub-agent used in one turn is not what it used in all of them.
         let turn_of_agent = recorded.draft.scope.subagent_id.is_some()
             && matches!(
-                recorded
-                    .draft
-                    .event_type
-                    .descriptor()
-                    .map(|row| row.pairing),
+                recorded.draft.event_type.descriptor().map(|row| row.pairing),
                 Some(Pairing::Closes(Entity::Turn))
             );
         let stated = usage.filter(|_| !turn_of_agent);
         let stated = stated.map(|usage| Stated::payload(usage, None));
-        let stated = stated
-            .filter(Stated::says_something)
-            .map(|stated| stated.totals());
+        let stated = stated.filter(Stated::says_something).map(|stated| stated.totals());
         self.account(recorded, |account| {
             account.over |= !turn_of_agent;
             account.stated = stated.or(account.stated);
         });
         if stated.is_some() {
             let key = AccountKey::of(&recorded.draft.scope);
-            if self
-                .accounts
-                .get(&key)
-                .is_some_and(|a| a.agrees == Known::Is(false))
-            {
+            if self.accounts.get(&key).is_some_and(|a| a.agrees == Known::Is(false)) {
                 self.notes.totals_differ += 1;
             }
         }
@@ -419,15 +389,8 @@ impl Usage {
             }
             return;
         }
-        let name = if self.models.len() < MODELS {
-            name
-        } else {
-            "other"
-        };
-        self.models
-            .entry(name.to_owned())
-            .or_default()
-            .replace(old, new);
+        let name = if self.models.len() < MODELS { name } else { "other" };
+        self.models.entry(name.to_owned()).or_default().replace(old, new);
     }
 
     /// Changes the account of the event, and with it the session.

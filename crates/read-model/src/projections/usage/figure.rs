@@ -17,10 +17,7 @@ pub struct Figure {
 
 impl Figure {
     /// Nobody said.
-    pub const UNKNOWN: Self = Self {
-        tokens: Known::UNKNOWN,
-        source: UsageSource::Unknown,
-    };
+    pub const UNKNOWN: Self = Self { tokens: Known::UNKNOWN, source: UsageSource::Unknown };
 
     /// The provider said so, if it said something.
     #[must_use]
@@ -36,10 +33,7 @@ impl Figure {
             (Some(tokens), UsageSource::Observed | UsageSource::Estimated)
                 if tokens < (1 << 53) =>
             {
-                Self {
-                    tokens: Known::Is(tokens),
-                    source,
-                }
+                Self { tokens: Known::Is(tokens), source }
             }
             _ => Self::UNKNOWN,
         }
@@ -135,22 +129,12 @@ impl Totals {
     #[must_use]
     pub fn unknown(calls: u64) -> Self {
         let sum = Sum {
-            tokens: if calls == 0 {
-                Sum::default().tokens
-            } else {
-                Known::UNKNOWN
-            },
+            tokens: if calls == 0 { Sum::default().tokens } else { Known::UNKNOWN },
             figures: calls,
             unknown: calls,
             ..Sum::default()
         };
-        Self {
-            input: sum,
-            output: sum,
-            cached_input: sum,
-            cache_write: sum,
-            reasoning: sum,
-        }
+        Self { input: sum, output: sum, cached_input: sum, cache_write: sum, reasoning: sum }
     }
 
     /// True when input and output of everything in it are known, and there is something in it.
@@ -178,9 +162,7 @@ impl Totals {
     /// Puts `new` in place of `old`, which is in it.
     pub(super) fn replace(&mut self, old: &Self, new: &Self) {
         if old != new {
-            *self = self
-                .with(old, u64::saturating_sub)
-                .with(new, u64::saturating_add);
+            *self = self.with(old, u64::saturating_sub).with(new, u64::saturating_add);
         }
     }
 }

@@ -103,9 +103,6 @@ impl Projection for Usage {
     fn limit(state: &mut Self, limits: &Limits) {
         state.calls.limit(limits);
         // An account is large, and an old turn's tokens are in the session's.
-        state.accounts.limit(&Limits {
-            items: limits.items / 4,
-            ..*limits
-        });
+        state.accounts.limit(&Limits { items: limits.items / 4, ..*limits });
     }
 }

@@ -54,10 +54,7 @@ fn the_same_tokens_count_once_however_often_they_are_stated() {
     );
     assert_eq!(usage.calls.len(), 1);
     let account = usage.accounts.iter().next().unwrap();
-    assert_eq!(
-        (account.counted_by, account.agrees),
-        (CountedBy::Calls, Is(true))
-    );
+    assert_eq!((account.counted_by, account.agrees), (CountedBy::Calls, Is(true)));
 }
 
 #[test]
@@ -74,10 +71,7 @@ fn statements_without_ids_are_calls_of_their_own() {
         Is(25),
     );
     assert_eq!((usage.calls.len(), usage.session.input.figures), (2, 2));
-    assert!(
-        !usage.has_unknown_usage,
-        "the messages are what the calls are about"
-    );
+    assert!(!usage.has_unknown_usage, "the messages are what the calls are about");
 }
 
 // verifies: H31
@@ -102,11 +96,7 @@ fn running_totals_replace_and_never_add_up() {
 fn the_source_s_totals_are_compared_and_not_counted() {
     let stated = |lines: &str| {
         let usage = usage(lines);
-        (
-            usage.source.input,
-            usage.source.agrees,
-            usage.notes.went_down,
-        )
+        (usage.source.input, usage.source.agrees, usage.notes.went_down)
     };
     let call = r#"usage.updated turn=u1 message=m1 {"inputTokens":10,"outputTokens":2,"sessionInputTokens":10,"sessionOutputTokens":2,"hasUnknownUsage":false}"#;
     assert_eq!(stated(call), (Is(10), Is(true), 0));
@@ -119,10 +109,7 @@ fn the_source_s_totals_are_compared_and_not_counted() {
         "{later}\nusage.updated turn=u1 {{\"sessionInputTokens\":5,\"hasUnknownUsage\":false}}"
     );
     assert_eq!(stated(&down), (Is(30), Is(false), 1));
-    assert_eq!(
-        stated("turn.started turn=u1").0,
-        Known::Not(Absence::Unavailable)
-    );
+    assert_eq!(stated("turn.started turn=u1").0, Known::Not(Absence::Unavailable));
 }
 
 // verifies: H30
@@ -135,10 +122,7 @@ fn parts_are_not_added_to_their_whole() {
     );
     assert_eq!(usage.session.cached_input.tokens, Is(800));
     assert_eq!(usage.session.reasoning.tokens, Is(10));
-    assert_eq!(
-        usage.session.cache_write.tokens, UNKNOWN,
-        "unknown is not zero"
-    );
+    assert_eq!(usage.session.cache_write.tokens, UNKNOWN, "unknown is not zero");
     assert_eq!(usage.notes.parts_exceed_whole, 0);
     let odd = r#"model.completed turn=u1 message=m1 {"usage":{"inputTokens":10,"outputTokens":5,"cachedInputTokens":800}}"#;
     assert_eq!(check(odd, Is(10), Is(5)).notes.parts_exceed_whole, 1);
@@ -178,10 +162,7 @@ fn what_nobody_said_is_unknown_and_not_zero() {
         UNKNOWN,
         UNKNOWN,
     );
-    assert_eq!(
-        (mixed.session.output.at_least, mixed.session.output.unknown),
-        (2, 1)
-    );
+    assert_eq!((mixed.session.output.at_least, mixed.session.output.unknown), (2, 1));
     let json = serde_json::to_value(&mixed).unwrap();
     assert_eq!(json["session"]["output"]["tokens"], "unknown");
 }
@@ -214,25 +195,9 @@ fn a_turn_states_what_its_calls_do_not() {
     let unknown = "model.requested turn=u1 message=m2";
     let stated = r#"{"usage":{"inputTokens":30,"outputTokens":5}}"#;
     assert_eq!(check("", stated, Is(30), CountedBy::OwnStatement), 0);
-    assert_eq!(
-        check(
-            &format!("{known}\n{unknown}"),
-            stated,
-            Is(30),
-            CountedBy::OwnStatement
-        ),
-        0
-    );
+    assert_eq!(check(&format!("{known}\n{unknown}"), stated, Is(30), CountedBy::OwnStatement), 0);
     assert_eq!(check(known, stated, Is(10), CountedBy::Calls), 1);
-    assert_eq!(
-        check(
-            &format!("{known}\n{unknown}"),
-            "{}",
-            UNKNOWN,
-            CountedBy::CallsInPart
-        ),
-        0
-    );
+    assert_eq!(check(&format!("{known}\n{unknown}"), "{}", UNKNOWN, CountedBy::CallsInPart), 0);
 }
 
 // verifies: H32

@@ -30,8 +30,7 @@ impl Page<'_> {
             _ => "",
         };
         let frame = Area { h: height, ..area };
-        self.canvas
-            .rect(Layer::Back, frame, 10, &format!("band{tone}"));
+        self.canvas.rect(Layer::Back, frame, 10, &format!("band{tone}"));
         self.lanes(band, layout, content);
         self.blocks(band, layout, content);
         self.y = frame.bottom() + PART_GAP;
@@ -62,11 +61,8 @@ impl Page<'_> {
                 let Some(lane) = band.lanes.get(*at) else {
                     continue;
                 };
-                let named = !layout
-                    .systems
-                    .iter()
-                    .take(number)
-                    .any(|s| s.lanes.iter().any(|l| l.0 == *at));
+                let named =
+                    !layout.systems.iter().take(number).any(|s| s.lanes.iter().any(|l| l.0 == *at));
                 let gutter = Area::new(left - self.gutter, top + y, self.gutter - 8, *height);
                 if lane.accent.is_some() {
                     let stave = Area::new(
@@ -92,11 +88,7 @@ impl Page<'_> {
         let room = gutter.right() - x - 12;
         let accent = lane.accent.map(|at| at % 5);
         let node = lane.node;
-        let threads = band
-            .lanes
-            .iter()
-            .filter(|lane| lane.accent.is_none())
-            .count();
+        let threads = band.lanes.iter().filter(|lane| lane.accent.is_none()).count();
         let name = match (accent, threads) {
             (None, 1) => "main agent",
             _ => node.title.as_str(),
@@ -113,22 +105,17 @@ impl Page<'_> {
         let mut text_x = x;
         if let Some(accent) = accent {
             let bar = Area::new(x, gutter.y + pad, 4, (gutter.h - 2 * pad).clamp(8, 64));
-            self.canvas
-                .rect(Layer::Nodes, bar, 2, &format!("a{accent}"));
+            self.canvas.rect(Layer::Nodes, bar, 2, &format!("a{accent}"));
             text_x = x + 11;
         }
         let room = room - (text_x - x);
         self.canvas.put(NAME.at((text_x, baseline), room), name);
         if first && accent.is_some() {
             let style = look(status);
-            self.canvas
-                .icon(Layer::Nodes, style.icon, text_x, baseline + 7, style.colour);
+            self.canvas.icon(Layer::Nodes, style.icon, text_x, baseline + 7, style.colour);
             let word = status_word(NodeKind::Subagent, status);
             let took = figures.and_then(|f| f.duration_ms).map(duration);
-            let text = took
-                .as_deref()
-                .filter(|_| status == Status::Succeeded)
-                .unwrap_or(word);
+            let text = took.as_deref().filter(|_| status == Status::Succeeded).unwrap_or(word);
             let at = (text_x + 19, baseline + 18);
             self.canvas.put(SMALL.at(at, room - 19), text);
             let tokens = figures.and_then(words::token_sum).unwrap_or_default();
@@ -144,8 +131,7 @@ impl Page<'_> {
         let d = layout.density;
         for block in &layout.blocks {
             if let Some(group) = block.group {
-                self.canvas
-                    .rect(Layer::Back, group.moved(left, top), 10, "lane");
+                self.canvas.rect(Layer::Back, group.moved(left, top), 10, "lane");
             }
             let bend = |to: Area| to.x + left - d.gap / 2 + 2;
             for link in &block.links {
@@ -170,11 +156,7 @@ impl Page<'_> {
             }
         }
         for lane in 0..band.lanes.len() {
-            let stave: Vec<_> = layout
-                .blocks
-                .iter()
-                .filter(|block| block.lane == lane)
-                .collect();
+            let stave: Vec<_> = layout.blocks.iter().filter(|block| block.lane == lane).collect();
             self.chain(&stave, (left, top), d.gap);
             self.starts(band, layout, lane, &stave, (left, top));
         }
@@ -238,17 +220,12 @@ impl Page<'_> {
             .flat_map(|block| &block.cards)
             .find(|card| card.node.id == edge.from)
             .map(|card| card.area);
-        let parent = band
-            .lanes
-            .iter()
-            .position(|l| Some(&l.node.id) == agent.node.lane.as_ref());
+        let parent = band.lanes.iter().position(|l| Some(&l.node.id) == agent.node.lane.as_ref());
         let before = || {
             let blocks = layout.blocks.iter().rev();
             let mut in_parent =
                 blocks.filter(|b| Some(b.lane) == parent && b.system == first.system);
-            in_parent
-                .find(|b| b.start < first.start)
-                .and_then(|b| b.exits.first().copied())
+            in_parent.find(|b| b.start < first.start).and_then(|b| b.exits.first().copied())
         };
         let Some(from) = call.or_else(before) else {
             return;
@@ -258,16 +235,11 @@ impl Page<'_> {
             first.entry.moved(left, top),
             i32::try_from(accent).unwrap_or(0) * 4 - 4,
         );
-        let kind = if edge.kind == EdgeKind::Handoff {
-            "handoff"
-        } else {
-            "spawn"
-        };
+        let kind = if edge.kind == EdgeKind::Handoff { "handoff" } else { "spawn" };
         self.canvas.arrow(&d, kind, Some(accent));
         if edge.kind == EdgeKind::Handoff {
             let at = (from.x + left + 16, first.entry.middle() + top - 6);
-            self.canvas
-                .put(SMALL.at(at, 60).on(Layer::Lines), "handoff");
+            self.canvas.put(SMALL.at(at, 60).on(Layer::Lines), "handoff");
         }
     }
 }

@@ -32,11 +32,7 @@ impl Area {
     }
 
     pub(super) const fn moved(self, dx: i32, dy: i32) -> Self {
-        Self {
-            x: self.x + dx,
-            y: self.y + dy,
-            ..self
-        }
+        Self { x: self.x + dx, y: self.y + dy, ..self }
     }
 }
 
@@ -48,35 +44,17 @@ pub(in crate::render) struct Type {
 }
 
 /// Session id, headings.
-pub(super) const HEAD: Type = Type {
-    class: "t-head",
-    font: Font::bold(17),
-};
+pub(super) const HEAD: Type = Type { class: "t-head", font: Font::bold(17) };
 /// What a turn was asked.
-pub(super) const TITLE: Type = Type {
-    class: "t-title",
-    font: Font::bold(14),
-};
+pub(super) const TITLE: Type = Type { class: "t-title", font: Font::bold(14) };
 /// Names of tools, models, agents.
-pub(super) const NAME: Type = Type {
-    class: "t-name",
-    font: Font::bold(12),
-};
+pub(super) const NAME: Type = Type { class: "t-name", font: Font::bold(12) };
 /// Texts.
-pub(super) const BODY: Type = Type {
-    class: "t-body",
-    font: Font::regular(12),
-};
+pub(super) const BODY: Type = Type { class: "t-body", font: Font::regular(12) };
 /// Durations, tokens, labels.
-pub(super) const SMALL: Type = Type {
-    class: "t-small",
-    font: Font::regular(11),
-};
+pub(super) const SMALL: Type = Type { class: "t-small", font: Font::regular(11) };
 /// Arguments, ids.
-pub(super) const CODE: Type = Type {
-    class: "t-code",
-    font: Font::mono(11),
-};
+pub(super) const CODE: Type = Type { class: "t-code", font: Font::mono(11) };
 
 /// All text styles.
 #[cfg(test)]
@@ -96,32 +74,19 @@ pub(super) struct Place {
 impl Type {
     /// A place that begins at `at` and has `most` pixels.
     pub(super) const fn at(self, at: (i32, i32), most: i32) -> Place {
-        Place {
-            style: self,
-            layer: Layer::Nodes,
-            anchor: Anchor::Start,
-            at,
-            most,
-            tone: "",
-        }
+        Place { style: self, layer: Layer::Nodes, anchor: Anchor::Start, at, most, tone: "" }
     }
 }
 
 impl Place {
     /// The text ends here.
     pub(super) const fn end(self) -> Self {
-        Self {
-            anchor: Anchor::End,
-            ..self
-        }
+        Self { anchor: Anchor::End, ..self }
     }
 
     /// The text has its middle here.
     pub(super) const fn middle(self) -> Self {
-        Self {
-            anchor: Anchor::Middle,
-            ..self
-        }
+        Self { anchor: Anchor::Middle, ..self }
     }
 
     /// The text is coloured by this class.
@@ -203,14 +168,7 @@ impl Canvas {
 
     /// A text, cut to the room that its place has; gives its width.
     pub(super) fn put(&mut self, place: Place, text: &str) -> i32 {
-        let Place {
-            style,
-            layer,
-            anchor,
-            at: (x, y),
-            most,
-            tone,
-        } = place;
+        let Place { style, layer, anchor, at: (x, y), most, tone } = place;
         let text = style.font.fit(text, most);
         if text.is_empty() {
             return 0;
@@ -265,10 +223,7 @@ impl Canvas {
         out.push_str("</style>\n<defs>");
         out.push_str(style::DEFS);
         out.push_str("</defs>\n");
-        let _ = writeln!(
-            out,
-            r#"<rect width="{width}" height="{height}" class="page"/>"#
-        );
+        let _ = writeln!(out, r#"<rect width="{width}" height="{height}" class="page"/>"#);
         for layer in [&self.back, &self.lines, &self.nodes] {
             out.push_str("<g transform=\"translate(.5 .5)\">\n"); // one-pixel lines fall on pixels
             out.push_str(layer);

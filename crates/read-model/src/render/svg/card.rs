@@ -42,19 +42,8 @@ pub(super) fn draw(canvas: &mut Canvas, score: &Score<'_>, placed: &Placed<'_>, 
     };
     let style = look(status);
     let class = format!("n {kind} {}", style.frame);
-    canvas.open(
-        &node.id.to_string(),
-        &class,
-        &words::tooltip(node, status, figures),
-    );
-    let pen = Pen {
-        area: placed.area,
-        node,
-        status,
-        figures,
-        look: style,
-        d,
-    };
+    canvas.open(&node.id.to_string(), &class, &words::tooltip(node, status, figures));
+    let pen = Pen { area: placed.area, node, status, figures, look: style, d };
     match placed.card {
         Card::Model if d.compact => pen.small_model(canvas),
         Card::Model => pen.model(canvas),
@@ -94,10 +83,7 @@ impl Pen<'_> {
     }
 
     fn took(&self) -> String {
-        self.figures
-            .and_then(|f| f.duration_ms)
-            .map(duration)
-            .unwrap_or_default()
+        self.figures.and_then(|f| f.duration_ms).map(duration).unwrap_or_default()
     }
 
     /// The first line: kind icon, name, a remark on the right, status icon.
@@ -108,10 +94,7 @@ impl Pen<'_> {
         let right = self.area.right() - PAD - ICON - 6;
         let room = right - (self.area.x + PAD + ICON + 7);
         let reserved = NAME.font.width(name).min(room * 2 / 3);
-        let used = canvas.put(
-            SMALL.at((right, y), (room - reserved - 8).max(0)).end(),
-            remark,
-        );
+        let used = canvas.put(SMALL.at((right, y), (room - reserved - 8).max(0)).end(), remark);
         let name_room = room - if used > 0 { used + 8 } else { 0 };
         let at = (self.area.x + PAD + ICON + 7, y);
         canvas.put(NAME.at(at, name_room), name);
@@ -139,16 +122,9 @@ impl Pen<'_> {
             (None, None) => "tokens unknown".to_owned(),
         };
         canvas.put(SMALL.at((left, self.line(1)), self.body_room()), &second);
-        let bad = if self.status.is_failure() {
-            "s-bad"
-        } else {
-            ""
-        };
+        let bad = if self.status.is_failure() { "s-bad" } else { "" };
         let third = said.unwrap_or(&took);
-        canvas.put(
-            SMALL.at((left, self.line(2)), self.body_room()).tone(bad),
-            third,
-        );
+        canvas.put(SMALL.at((left, self.line(2)), self.body_room()).tone(bad), third);
     }
 
     fn small_model(&self, canvas: &mut Canvas) {
@@ -166,21 +142,12 @@ impl Pen<'_> {
     fn answer(&self, canvas: &mut Canvas) {
         self.frame(canvas);
         let took = self.took();
-        let parts: Vec<String> = words::tokens(self.node.own_tokens)
-            .into_iter()
-            .chain([took])
-            .collect();
-        let remark = parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" · ");
+        let parts: Vec<String> =
+            words::tokens(self.node.own_tokens).into_iter().chain([took]).collect();
+        let remark =
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
         self.head(canvas, "k-model", self.model_name(), &remark);
-        let bad = if self.status.is_failure() {
-            "s-bad"
-        } else {
-            ""
-        };
+        let bad = if self.status.is_failure() { "s-bad" } else { "" };
         let lines = if self.d.compact { 1 } else { 2 };
         let text = self.node.output.as_deref().unwrap_or_default();
         for (number, line) in (1_i32..).zip(BODY.font.wrap(text, self.body_room(), lines)) {
@@ -191,11 +158,7 @@ impl Pen<'_> {
 
     fn tool(&self, canvas: &mut Canvas) {
         self.frame(canvas);
-        let name = if self.node.title.is_empty() {
-            "tool call"
-        } else {
-            &self.node.title
-        };
+        let name = if self.node.title.is_empty() { "tool call" } else { &self.node.title };
         let remark = match self.status {
             status if status.is_open() => status_word(NodeKind::ToolCall, status).to_owned(),
             Status::Denied | Status::Cancelled | Status::Interrupted => {
@@ -207,11 +170,7 @@ impl Pen<'_> {
         let left = self.area.x + PAD;
         let wrong = self.status.is_failure() || self.status == Status::Denied;
         let bad = if wrong { "s-bad" } else { "" };
-        let output = self
-            .node
-            .output
-            .as_deref()
-            .or(self.node.failure_category.as_deref());
+        let output = self.node.output.as_deref().or(self.node.failure_category.as_deref());
         let input = self.node.input.as_deref();
         if self.d.compact {
             let (style, text) = match (wrong, output, input) {
@@ -220,10 +179,7 @@ impl Pen<'_> {
                 (_, None, None) => (SMALL, ""),
             };
             let text = &style.font.fit_word(text, self.body_room());
-            canvas.put(
-                style.at((left, self.line(1)), self.body_room()).tone(bad),
-                text,
-            );
+            canvas.put(style.at((left, self.line(1)), self.body_room()).tone(bad), text);
             return;
         }
         let mut line = 1;
@@ -232,9 +188,7 @@ impl Pen<'_> {
             canvas.put(CODE.at(at, self.body_room()), input);
             line += 1;
         }
-        let text = output
-            .map(|output| format!("→ {output}"))
-            .unwrap_or_default();
+        let text = output.map(|output| format!("→ {output}")).unwrap_or_default();
         let lines = if line == 1 { 2 } else { 1 };
         for text in SMALL.font.wrap(&text, self.body_room(), lines) {
             let at = (left, self.line(line));
@@ -254,24 +208,10 @@ impl Pen<'_> {
             cx - half
         );
         canvas.path(Layer::Nodes, &d, "card");
-        canvas.icon(
-            Layer::Nodes,
-            self.look.icon,
-            cx - 7,
-            cy - 7,
-            self.look.colour,
-        );
+        canvas.icon(Layer::Nodes, self.look.icon, cx - 7, cy - 7, self.look.colour);
         let word = status_word(NodeKind::Action, self.status);
-        let tone = if self.status == Status::Waiting {
-            "s-wait"
-        } else {
-            ""
-        };
-        let tone = if self.status == Status::Denied {
-            "s-bad"
-        } else {
-            tone
-        };
+        let tone = if self.status == Status::Waiting { "s-wait" } else { "" };
+        let tone = if self.status == Status::Denied { "s-bad" } else { tone };
         if !self.d.compact {
             let who = self.node.decided_by.as_deref().unwrap_or_default();
             let at = (cx, self.area.y + 10);
@@ -307,13 +247,7 @@ impl Pen<'_> {
         let shown = self.status != Status::Succeeded || judged;
         let mut right = right - fold - 4;
         if shown {
-            canvas.icon(
-                Layer::Nodes,
-                self.look.icon,
-                right - ICON,
-                y + 7,
-                self.look.colour,
-            );
+            canvas.icon(Layer::Nodes, self.look.icon, right - ICON, y + 7, self.look.colour);
             right -= ICON + 5;
         }
         let remark = match self.node.revisions {
@@ -327,18 +261,8 @@ impl Pen<'_> {
 
     fn boundary(&self, canvas: &mut Canvas) {
         self.frame(canvas);
-        self.head(
-            canvas,
-            boundary_icon(self.node.kind()),
-            &self.node.title,
-            "",
-        );
-        let said = self
-            .node
-            .output
-            .as_deref()
-            .or(self.node.input.as_deref())
-            .unwrap_or_default();
+        self.head(canvas, boundary_icon(self.node.kind()), &self.node.title, "");
+        let said = self.node.output.as_deref().or(self.node.input.as_deref()).unwrap_or_default();
         let at = (self.area.x + PAD, self.line(1));
         canvas.put(SMALL.at(at, self.body_room()), said);
     }
@@ -347,10 +271,7 @@ impl Pen<'_> {
         canvas.rect(Layer::Nodes, self.area.moved(4, 4), 7, "card");
         self.frame(canvas);
         let left = self.area.x + PAD;
-        canvas.put(
-            NAME.at((left, self.line(0)), self.body_room()),
-            "earlier, folded",
-        );
+        canvas.put(NAME.at((left, self.line(0)), self.body_room()), "earlier, folded");
         let counts = self.figures.map(|f| f.counts).unwrap_or_default();
         let text = words::contents(&counts).join(" · ");
         let lines = if self.d.compact { 1 } else { 2 };

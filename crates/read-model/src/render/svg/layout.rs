@@ -18,22 +18,10 @@ pub(super) struct Density {
     pub(super) row_gap: i32,
 }
 
-const ROOMY: Density = Density {
-    compact: false,
-    card_h: 64,
-    model_w: 164,
-    tool_w: 216,
-    gap: 30,
-    row_gap: 12,
-};
-const COMPACT: Density = Density {
-    compact: true,
-    card_h: 46,
-    model_w: 70,
-    tool_w: 172,
-    gap: 16,
-    row_gap: 8,
-};
+const ROOMY: Density =
+    Density { compact: false, card_h: 64, model_w: 164, tool_w: 216, gap: 30, row_gap: 12 };
+const COMPACT: Density =
+    Density { compact: true, card_h: 46, model_w: 70, tool_w: 172, gap: 16, row_gap: 8 };
 
 /// Steps in a band above which it is drawn compactly.
 const MANY_STEPS: usize = 14;
@@ -109,14 +97,12 @@ impl<'a> Placement<'a> {
         }
         for link in &mut self.links {
             *link = match *link {
-                Link::Flow { from, to } => Link::Flow {
-                    from: from.moved(dx, dy),
-                    to: to.moved(dx, dy),
-                },
-                Link::Hang { from, to } => Link::Hang {
-                    from: from.moved(dx, dy),
-                    to: to.moved(dx, dy),
-                },
+                Link::Flow { from, to } => {
+                    Link::Flow { from: from.moved(dx, dy), to: to.moved(dx, dy) }
+                }
+                Link::Hang { from, to } => {
+                    Link::Hang { from: from.moved(dx, dy), to: to.moved(dx, dy) }
+                }
             };
         }
     }
@@ -134,10 +120,7 @@ impl<'a> Placement<'a> {
         for product in products {
             let area = Area::new(under.x + 18, y, under.w - 18, DOC_H);
             self.push(Card::Document, product, area);
-            self.links.push(Link::Hang {
-                from: under,
-                to: area,
-            });
+            self.links.push(Link::Hang { from: under, to: area });
             y += DOC_H + DOC_GAP;
         }
         y - DOC_GAP - under.y
@@ -147,11 +130,7 @@ impl<'a> Placement<'a> {
 /// The density that fits a band.
 pub(super) fn density(band: &Band<'_>) -> Density {
     let calls = |block: &Block<'_>| block.calls().count() > 3 * ROWS;
-    if band.blocks.len() > MANY_STEPS || band.blocks.iter().any(calls) {
-        COMPACT
-    } else {
-        ROOMY
-    }
+    if band.blocks.len() > MANY_STEPS || band.blocks.iter().any(calls) { COMPACT } else { ROOMY }
 }
 
 /// Gives a block its cards.
@@ -169,18 +148,12 @@ fn measure<'a>(block: &Block<'a>, d: Density, room: i32) -> Placement<'a> {
         system: 0,
     };
     match &block.content {
-        Content::Boundary(node) => single(
-            &mut out,
-            Card::Boundary,
-            node,
-            Area::new(0, 0, 150, d.card_h),
-        ),
-        Content::Earlier(node) => single(
-            &mut out,
-            Card::Earlier,
-            node,
-            Area::new(0, 0, 200, d.card_h),
-        ),
+        Content::Boundary(node) => {
+            single(&mut out, Card::Boundary, node, Area::new(0, 0, 150, d.card_h))
+        }
+        Content::Earlier(node) => {
+            single(&mut out, Card::Earlier, node, Area::new(0, 0, 200, d.card_h))
+        }
         Content::Products(products) => {
             let top = Area::new(-18, -DOC_GAP, d.tool_w + 18, 0);
             for (at, product) in (0_i32..).zip(products) {
@@ -190,11 +163,7 @@ fn measure<'a>(block: &Block<'a>, d: Density, room: i32) -> Placement<'a> {
             out.entry = Area::new(0, 0, d.tool_w, DOC_H);
             out.exits.push(out.entry);
         }
-        Content::Step {
-            model,
-            products,
-            rows,
-        } => step(&mut out, *model, products, rows, d, room),
+        Content::Step { model, products, rows } => step(&mut out, *model, products, rows, d, room),
     }
     out
 }
@@ -216,11 +185,7 @@ fn step<'a>(
     let mut source = None;
     if let Some(model) = model {
         let answer = rows.is_empty() && model.output.is_some();
-        let (card, w) = if answer {
-            (Card::Answer, ANSWER_W)
-        } else {
-            (Card::Model, d.model_w)
-        };
+        let (card, w) = if answer { (Card::Answer, ANSWER_W) } else { (Card::Model, d.model_w) };
         let area = out.push(card, model, Area::new(0, 0, w, d.card_h));
         out.documents(area, products);
         out.entry = area;
@@ -235,9 +200,7 @@ fn step<'a>(
     let gates_w = i32::try_from(gates).unwrap_or(1) * (GATE_W + 16);
     let column_w = gates_w + d.tool_w;
     let fitting = (room - x - 2 * GRID_GAP + GRID_GAP) / (column_w + GRID_GAP);
-    let columns = usize::try_from(fitting)
-        .unwrap_or(1)
-        .clamp(1, rows.len().div_ceil(ROWS));
+    let columns = usize::try_from(fitting).unwrap_or(1).clamp(1, rows.len().div_ceil(ROWS));
     let grid = columns > 1;
     let left = x + if grid { GRID_GAP } else { 0 };
     let mut y = 0;
@@ -271,11 +234,7 @@ fn place_row<'a>(
     for gate in &row.gates {
         let area = out.push(Card::Gate, gate, Area::new(gate_x, y, GATE_W, d.card_h));
         let half = super::card::diamond(d);
-        last = Area {
-            x: area.x + GATE_W / 2 - half,
-            w: 2 * half,
-            ..area
-        };
+        last = Area { x: area.x + GATE_W / 2 - half, w: 2 * half, ..area };
         link(out, from, last);
         from = Some(last);
         gate_x += GATE_W + 16;
@@ -303,10 +262,7 @@ fn link(out: &mut Placement<'_>, from: Option<Area>, to: Area) {
 
 /// Frames a grid of parallel calls, so that one line leads in and one leads out.
 fn frame_grid(out: &mut Placement<'_>, source: Option<Area>, d: Density) {
-    let cards = out
-        .cards
-        .iter()
-        .filter(|c| matches!(c.card, Card::Tool | Card::Gate));
+    let cards = out.cards.iter().filter(|c| matches!(c.card, Card::Tool | Card::Gate));
     let left = cards.clone().map(|c| c.area.x).min().unwrap_or(0) - GRID_GAP;
     let right = cards.map(|c| c.area.right()).max().unwrap_or(0) + GRID_GAP;
     let height = out.area.h + 2 * GRID_GAP;
@@ -379,13 +335,7 @@ pub(super) fn band_layout<'a>(
     let systems = stack(band, &mut placed, system + 1);
     let width = placed.iter().map(|p| p.area.right()).max().unwrap_or(0);
     let height = systems.last().map_or(0, |system| system.bottom);
-    BandLayout {
-        density,
-        blocks: placed,
-        systems,
-        width,
-        height,
-    }
+    BandLayout { density, blocks: placed, systems, width, height }
 }
 
 /// The leftmost place for a block, by what stands in the system already.
@@ -399,11 +349,7 @@ fn earliest(
     for before in here {
         let same_lane = before.lane == new.lane;
         let over = before.end < new.start;
-        let from = if same_lane || over {
-            before.area.right() + d.gap
-        } else {
-            before.area.x + 12
-        };
+        let from = if same_lane || over { before.area.right() + d.gap } else { before.area.x + 12 };
         x = x.max(from);
         if let Some(call) = before.cards.iter().find(|c| Some(&c.node.id) == started_by) {
             x = x.max(call.area.x + 30);
@@ -422,11 +368,7 @@ fn stack(band: &Band<'_>, placed: &mut [Placement<'_>], count: usize) -> Vec<Sys
             |lane: usize| number == 0 && band.lanes.get(lane).is_some_and(|l| l.accent.is_some());
         for lane in 0..band.lanes.len() {
             let inside = |p: &&mut Placement<'_>| p.system == number && p.lane == lane;
-            let tops = placed
-                .iter_mut()
-                .filter(inside)
-                .map(|p| p.group.map_or(0, |g| -g.y))
-                .max();
+            let tops = placed.iter_mut().filter(inside).map(|p| p.group.map_or(0, |g| -g.y)).max();
             let heights = placed.iter_mut().filter(inside).map(|p| p.area.h).max();
             let silent = heights.is_none() && quiet(lane) && !placed.iter().any(|p| p.lane == lane);
             let Some(height) = heights.or(silent.then_some(34)) else {

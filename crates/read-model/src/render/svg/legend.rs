@@ -15,8 +15,7 @@ impl Page<'_> {
         let notes = self.graph.diagnostics();
         for note in notes.iter().take(MOST) {
             let text = format!("{} (event {})", note.message, note.sequence);
-            self.canvas
-                .icon(Layer::Nodes, "blocked", MARGIN, self.y, "s-wait");
+            self.canvas.icon(Layer::Nodes, "blocked", MARGIN, self.y, "s-wait");
             let at = (MARGIN + 21, self.y + 11);
             self.canvas.put(BODY.at(at, self.inner() - 21), &text);
             self.y += 22;
@@ -49,8 +48,7 @@ impl Page<'_> {
             if x + w > self.width - MARGIN {
                 (x, y) = (MARGIN, y + 22);
             }
-            self.canvas
-                .arrow(&format!("M{x} {}h26", y + 7), class, accent);
+            self.canvas.arrow(&format!("M{x} {}h26", y + 7), class, accent);
             self.canvas.put(SMALL.at((x + 34, y + 11), w), word);
             x += w + 20;
         }
@@ -66,11 +64,7 @@ impl Page<'_> {
             .into_iter()
             .map(|status| {
                 let style = look(status);
-                (
-                    style.icon,
-                    style.colour,
-                    status_word(NodeKind::Turn, status),
-                )
+                (style.icon, style.colour, status_word(NodeKind::Turn, status))
             })
             .collect();
         let kinds = [
@@ -89,13 +83,7 @@ impl Page<'_> {
 
     /// The kinds of lines that are in the picture, with class, accent and word.
     fn used_lines(&self) -> Vec<(&'static str, Option<usize>, &'static str)> {
-        let any = |kind| {
-            self.score
-                .incoming
-                .values()
-                .flatten()
-                .any(|edge| edge.kind == kind)
-        };
+        let any = |kind| self.score.incoming.values().flatten().any(|edge| edge.kind == kind);
         let mut lines = vec![("line", None, "then")];
         if any(EdgeKind::Spawned) {
             lines.push(("spawn", Some(0), "started"));
@@ -109,10 +97,7 @@ impl Page<'_> {
     /// The picture in words, for those who cannot see it.
     pub(super) fn in_words(&self) -> (String, String) {
         let total = &self.score.derived.total;
-        let session = self
-            .graph
-            .at()
-            .map_or_else(String::new, |at| at.session_id.to_string());
+        let session = self.graph.at().map_or_else(String::new, |at| at.session_id.to_string());
         let title = format!("Execution graph of session {session}");
         let mut description = format!(
             "{}. {}.",

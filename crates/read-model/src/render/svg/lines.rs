@@ -16,10 +16,7 @@ pub(super) fn elbow(from: Area, to: Area, bend: i32) -> String {
         return d;
     }
     let down = if y2 > y1 { 1 } else { -1 };
-    let r = RADIUS
-        .min((y2 - y1).abs() / 2)
-        .min((bend - x1).abs())
-        .min((x2 - bend).abs());
+    let r = RADIUS.min((y2 - y1).abs() / 2).min((bend - x1).abs()).min((x2 - bend).abs());
     let _ = write!(
         d,
         "H{}Q{bend} {y1} {bend} {}V{}Q{bend} {y2} {} {y2}H{x2}",
@@ -39,12 +36,7 @@ pub(super) fn flow(canvas: &mut Canvas, from: Area, to: Area, bend: i32) {
 /// A short line from a card to a document that hangs under it.
 pub(super) fn hang(canvas: &mut Canvas, from: Area, to: Area) {
     let (x, y1, y2) = (from.x + 9, from.bottom(), to.middle());
-    let d = format!(
-        "M{x} {y1}V{}Q{x} {y2} {} {y2}H{}",
-        y2 - RADIUS,
-        x + RADIUS,
-        to.x
-    );
+    let d = format!("M{x} {y1}V{}Q{x} {y2} {} {y2}H{}", y2 - RADIUS, x + RADIUS, to.x);
     canvas.path(Layer::Lines, &d, "soft");
 }
 
@@ -58,12 +50,6 @@ pub(super) fn drop_to(from: Area, to: Area, aside: i32) -> String {
     if y2 >= y1 {
         format!("M{x} {y1}V{}Q{x} {y2} {} {y2}H{}", y2 - r, x + r, to.x)
     } else {
-        format!(
-            "M{x} {}V{}Q{x} {y2} {} {y2}H{}",
-            from.y,
-            y2 + r,
-            x + r,
-            to.x
-        )
+        format!("M{x} {}V{}Q{x} {y2} {} {y2}H{}", from.y, y2 + r, x + r, to.x)
     }
 }

@@ -32,24 +32,11 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
             Part::Earlier(_) | Part::Summary { .. } | Part::Boundary(_) => None,
         })
         .collect();
-    let widest = layouts
-        .iter()
-        .flatten()
-        .map(|layout| layout.width)
-        .max()
-        .unwrap_or(0);
+    let widest = layouts.iter().flatten().map(|layout| layout.width).max().unwrap_or(0);
     let wanted = widest + 2 * MARGIN + 2 * BAND_PAD + gutter + frame;
-    let width = wanted
-        .max(tasks::width(&score, WIDEST))
-        .clamp(NARROWEST, WIDEST);
-    let mut page = Page {
-        canvas: Canvas::default(),
-        score: &score,
-        graph,
-        width,
-        gutter,
-        y: MARGIN,
-    };
+    let width = wanted.max(tasks::width(&score, WIDEST)).clamp(NARROWEST, WIDEST);
+    let mut page =
+        Page { canvas: Canvas::default(), score: &score, graph, width, gutter, y: MARGIN };
     page.header();
     for (part, layout) in score.parts.iter().zip(&layouts) {
         match (part, layout) {
@@ -72,13 +59,8 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
 fn spawner<'a>(score: &Score<'a>, band: &Band<'a>, lane: usize) -> Option<&'a NodeId> {
     let agent = band.lanes.get(lane)?.node;
     let edges = score.incoming.get(&agent.id)?;
-    let edge = edges
-        .iter()
-        .find(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff))?;
-    band.blocks
-        .iter()
-        .flat_map(super::score::Block::calls)
-        .find(|id| **id == edge.from)
+    let edge = edges.iter().find(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff))?;
+    band.blocks.iter().flat_map(super::score::Block::calls).find(|id| **id == edge.from)
 }
 
 /// The page being drawn.
@@ -100,27 +82,13 @@ impl Page<'_> {
     fn header(&mut self) {
         let total = &self.score.derived.total;
         let style = look(total.status);
-        let session = self
-            .graph
-            .at()
-            .map(|at| at.session_id.to_string())
-            .unwrap_or_default();
+        let session = self.graph.at().map(|at| at.session_id.to_string()).unwrap_or_default();
         let right = self.width - MARGIN;
         let baseline = self.y + 16;
         let word = status_word(NodeKind::Turn, total.status);
         let used = self.canvas.put(BODY.at((right, baseline), 160).end(), word);
-        self.canvas.icon(
-            Layer::Nodes,
-            style.icon,
-            right - used - 21,
-            baseline - 12,
-            style.colour,
-        );
-        let name = if session.is_empty() {
-            "no events yet"
-        } else {
-            &session
-        };
+        self.canvas.icon(Layer::Nodes, style.icon, right - used - 21, baseline - 12, style.colour);
+        let name = if session.is_empty() { "no events yet" } else { &session };
         let room = self.inner() - used - 60;
         self.canvas.put(HEAD.at((MARGIN, baseline), room), name);
         let mut parts = words::contents(&total.counts);
@@ -130,17 +98,12 @@ impl Page<'_> {
         parts.extend(total.duration_ms.filter(|ms| *ms > 0).map(duration));
         let text = parts.join("  ·  ");
         let at = (MARGIN, baseline + 22);
-        self.canvas
-            .put(BODY.at(at, self.inner()).tone("muted"), &text);
+        self.canvas.put(BODY.at(at, self.inner()).tone("muted"), &text);
         if let Some(at) = self.graph.at() {
             let chain = at.chain.get(..8).unwrap_or_default();
             let (from, to) = self.graph.span();
-            let time = |micros: i64| {
-                RecordedAt(micros)
-                    .to_string()
-                    .get(..19)
-                    .map(|t| t.replace('T', " "))
-            };
+            let time =
+                |micros: i64| RecordedAt(micros).to_string().get(..19).map(|t| t.replace('T', " "));
             let span = match (time(from), time(to)) {
                 (Some(from), Some(to)) if from != to => format!("  ·  {from} to {to} UTC"),
                 (Some(from), _) => format!("  ·  {from} UTC"),
@@ -163,17 +126,9 @@ impl Page<'_> {
         let mut right = area.right() - BAND_PAD;
         let tooltip = words::tooltip(turn, status, figures);
         self.canvas.open(&turn.id.to_string(), "n turn", &tooltip);
-        self.canvas.icon(
-            Layer::Nodes,
-            style.icon,
-            right - 14,
-            baseline - 12,
-            style.colour,
-        );
+        self.canvas.icon(Layer::Nodes, style.icon, right - 14, baseline - 12, style.colour);
         right -= 22;
-        let mut parts = figures
-            .map(|f| words::contents(&f.counts))
-            .unwrap_or_default();
+        let mut parts = figures.map(|f| words::contents(&f.counts)).unwrap_or_default();
         parts.extend(figures.and_then(words::token_sum));
         parts.extend(figures.and_then(|f| f.duration_ms).map(duration));
         if status != Status::Succeeded {
@@ -181,16 +136,11 @@ impl Page<'_> {
         }
         let text = parts.join(" · ");
         let half = (right - left) / 2;
-        let used = self
-            .canvas
-            .put(SMALL.at((right, baseline), half).end(), &text);
+        let used = self.canvas.put(SMALL.at((right, baseline), half).end(), &text);
         let label = format!("Turn {number}");
         let label_w = self.canvas.put(SMALL.at((left, baseline), 120), &label);
-        let title = if turn.title.is_empty() {
-            turn.input.as_deref()
-        } else {
-            Some(turn.title.as_str())
-        };
+        let title =
+            if turn.title.is_empty() { turn.input.as_deref() } else { Some(turn.title.as_str()) };
         let x = left + label_w + 12;
         let room = right - used - 20 - x;
         let title = title.unwrap_or_default();
@@ -202,9 +152,7 @@ impl Page<'_> {
             let why: Vec<&str> = why.into_iter().flatten().collect();
             let tone = if status.is_failure() { "s-bad" } else { "" };
             let at = (x, baseline + 19);
-            let used = self
-                .canvas
-                .put(BODY.at(at, right - x).tone(tone), &why.join(": "));
+            let used = self.canvas.put(BODY.at(at, right - x).tone(tone), &why.join(": "));
             height += if used > 0 { 20 } else { 0 };
         }
         self.canvas.close();
@@ -213,9 +161,7 @@ impl Page<'_> {
 
     fn earlier(&mut self, node: &Node) {
         let figures = self.score.derived.of(&node.id);
-        let mut parts = figures
-            .map(|f| words::contents(&f.counts))
-            .unwrap_or_default();
+        let mut parts = figures.map(|f| words::contents(&f.counts)).unwrap_or_default();
         parts.extend(figures.and_then(words::token_sum));
         self.row(node, "Earlier", &parts.join(" · "));
     }
@@ -230,12 +176,10 @@ impl Page<'_> {
                 "approvals wait",
             );
             let at = (area.x + BAND_PAD, area.y + height + 10);
-            self.canvas
-                .put(SMALL.at(at, 300).tone("s-wait"), &text.unwrap_or_default());
+            self.canvas.put(SMALL.at(at, 300).tone("s-wait"), &text.unwrap_or_default());
             height += 20;
         }
-        self.canvas
-            .rect(Layer::Back, Area { h: height, ..area }, 10, "band");
+        self.canvas.rect(Layer::Back, Area { h: height, ..area }, 10, "band");
         self.y = area.y + height + 6;
     }
 
@@ -258,11 +202,7 @@ impl Page<'_> {
         let status = self.score.status(node);
         let style = look(status);
         let y = self.y + 12;
-        let parts = [
-            Some(node.title.as_str()),
-            node.output.as_deref(),
-            node.input.as_deref(),
-        ];
+        let parts = [Some(node.title.as_str()), node.output.as_deref(), node.input.as_deref()];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         let text = BODY.font.fit(&text, self.inner() - 200);
         let w = BODY.font.width(&text);
@@ -271,14 +211,12 @@ impl Page<'_> {
         let rule = format!("M{MARGIN} {y}H{from}M{to} {y}H{}", self.width - MARGIN);
         self.canvas.path(Layer::Lines, &rule, "soft dash");
         let tooltip = words::tooltip(node, status, self.score.derived.of(&node.id));
-        self.canvas
-            .open(&node.id.to_string(), "n boundary", &tooltip);
+        self.canvas.open(&node.id.to_string(), "n boundary", &tooltip);
         let (icon, colour) = match status {
             Status::Succeeded => (card::boundary_icon(node.kind()), ""),
             _ => (style.icon, style.colour),
         };
-        self.canvas
-            .icon(Layer::Nodes, icon, from + 12, y - 7, colour);
+        self.canvas.icon(Layer::Nodes, icon, from + 12, y - 7, colour);
         self.canvas.put(BODY.at((from + 33, y + 4), w), &text);
         self.canvas.close();
         self.y = y + 12 + PART_GAP;

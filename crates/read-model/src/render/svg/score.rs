@@ -21,11 +21,7 @@ pub(super) struct Row<'a> {
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     /// A model call, and the tool calls that it led to.
-    Step {
-        model: Option<&'a Node>,
-        products: Vec<&'a Node>,
-        rows: Vec<Row<'a>>,
-    },
+    Step { model: Option<&'a Node>, products: Vec<&'a Node>, rows: Vec<Row<'a>> },
     /// A boundary of the history.
     Boundary(&'a Node),
     /// Older parts of the lane, folded.
@@ -79,11 +75,7 @@ pub(super) enum Part<'a> {
     /// Turns that are no longer kept one by one.
     Earlier(&'a Node),
     /// A turn whose parts are folded, and what of it is still open.
-    Summary {
-        turn: &'a Node,
-        number: u64,
-        open: Vec<&'a Node>,
-    },
+    Summary { turn: &'a Node, number: u64, open: Vec<&'a Node> },
     /// A turn in full.
     Band(Band<'a>),
     /// A boundary between turns.
@@ -119,9 +111,8 @@ pub(super) fn score(graph: &ExecutionGraph) -> Score<'_> {
     let index = index(graph, &incoming);
     let mut parts = turns(graph, &index);
     let outside = index.by_band.get(&None).cloned().unwrap_or_default();
-    let (boundaries, outside): (Vec<&Node>, Vec<&Node>) = outside
-        .into_iter()
-        .partition(|node| is_boundary(node.kind()));
+    let (boundaries, outside): (Vec<&Node>, Vec<&Node>) =
+        outside.into_iter().partition(|node| is_boundary(node.kind()));
     let boundaries = boundaries.into_iter();
     parts.extend(boundaries.map(|node| (node.first_sequence, Part::Boundary(node))));
     parts.sort_by_key(|(sequence, _)| *sequence);
@@ -131,12 +122,7 @@ pub(super) fn score(graph: &ExecutionGraph) -> Score<'_> {
     if !rest.blocks.is_empty() || rest.lanes.iter().any(|lane| lane.accent.is_some()) {
         parts.push(Part::Band(rest));
     }
-    let of = |kinds: [NodeKind; 2]| {
-        graph
-            .nodes()
-            .filter(|n| kinds.contains(&n.kind()))
-            .collect()
-    };
+    let of = |kinds: [NodeKind; 2]| graph.nodes().filter(|n| kinds.contains(&n.kind())).collect();
     Score {
         parts,
         tasks: of([NodeKind::Task, NodeKind::Job]),
@@ -151,29 +137,15 @@ fn turns<'a>(graph: &'a ExecutionGraph, index: &Index<'a>) -> Vec<(u64, Part<'a>
     let mut parts: Vec<(u64, Part<'_>)> = Vec::new();
     let mut number = 0;
     if let Some(earlier) = graph.node(&NodeId::new(NodeKind::Earlier, "session")) {
-        number = earlier
-            .folded
-            .as_ref()
-            .map_or(0, |folded| folded.counts.turns);
+        number = earlier.folded.as_ref().map_or(0, |folded| folded.counts.turns);
         parts.push((0, Part::Earlier(earlier)));
     }
     let is_main = |n: &&Node| n.collapsed || n.band.as_ref() == Some(&n.id);
-    for turn in graph
-        .nodes()
-        .filter(|n| n.kind() == NodeKind::Turn)
-        .filter(is_main)
-    {
+    for turn in graph.nodes().filter(|n| n.kind() == NodeKind::Turn).filter(is_main) {
         number += 1;
-        let members = index
-            .by_band
-            .get(&Some(&turn.id))
-            .cloned()
-            .unwrap_or_default();
+        let members = index.by_band.get(&Some(&turn.id)).cloned().unwrap_or_default();
         let part = if turn.collapsed {
-            let open = members
-                .into_iter()
-                .filter(|n| n.kind() == NodeKind::Action)
-                .collect();
+            let open = members.into_iter().filter(|n| n.kind() == NodeKind::Action).collect();
             Part::Summary { turn, number, open }
         } else {
             Part::Band(band(graph, index, Some(turn), number, &members))
@@ -192,11 +164,7 @@ fn index<'a>(graph: &'a ExecutionGraph, incoming: &HashMap<&'a NodeId, Vec<Edge>
     };
     for node in graph.nodes() {
         if node.band.as_ref() != Some(&node.id) {
-            index
-                .by_band
-                .entry(node.band.as_ref())
-                .or_default()
-                .push(node);
+            index.by_band.entry(node.band.as_ref()).or_default().push(node);
         }
         for edge in incoming.get(&node.id).into_iter().flatten() {
             match edge.kind {
@@ -207,11 +175,7 @@ fn index<'a>(graph: &'a ExecutionGraph, incoming: &HashMap<&'a NodeId, Vec<Edge>
                 EdgeKind::Produced if !index.drawn_below_maker.contains(&node.id) => {
                     let maker = graph.node(&edge.from).filter(|maker| makes(maker.kind()));
                     if let Some(maker) = maker {
-                        index
-                            .products
-                            .entry(maker.id.clone())
-                            .or_default()
-                            .push(node);
+                        index.products.entry(maker.id.clone()).or_default().push(node);
                         index.drawn_below_maker.insert(&node.id);
                     }
                 }
@@ -249,20 +213,11 @@ fn band<'a>(
         .collect();
     let mut blocks = Vec::new();
     for (at, lane) in lanes.iter().enumerate() {
-        let in_lane = members
-            .iter()
-            .filter(|node| node.lane.as_ref() == Some(&lane.node.id));
+        let in_lane = members.iter().filter(|node| node.lane.as_ref() == Some(&lane.node.id));
         let mut loose = Vec::new();
-        let mut stave = Stave {
-            lane: at,
-            blocks: Vec::new(),
-        };
+        let mut stave = Stave { lane: at, blocks: Vec::new() };
         for node in in_lane {
-            let end = if node.settled {
-                node.last_sequence
-            } else {
-                u64::MAX
-            };
+            let end = if node.settled { node.last_sequence } else { u64::MAX };
             match node.kind() {
                 NodeKind::ModelCall => stave.model(node, end, index),
                 NodeKind::ToolCall => stave.tool(node, end, index),
@@ -272,11 +227,9 @@ fn band<'a>(
                 {
                     loose.push(*node);
                 }
-                NodeKind::Earlier => stave.push(
-                    node.first_sequence,
-                    node.last_sequence,
-                    Content::Earlier(node),
-                ),
+                NodeKind::Earlier => {
+                    stave.push(node.first_sequence, node.last_sequence, Content::Earlier(node))
+                }
                 kind if is_boundary(kind) => {
                     stave.push(node.first_sequence, end, Content::Boundary(node))
                 }
@@ -290,12 +243,7 @@ fn band<'a>(
         blocks.append(&mut stave.blocks);
     }
     blocks.sort_by_key(|block| (block.start, block.lane));
-    Band {
-        turn,
-        number,
-        lanes,
-        blocks,
-    }
+    Band { turn, number, lanes, blocks }
 }
 
 /// The blocks of one lane, in order.
@@ -306,61 +254,34 @@ struct Stave<'a> {
 
 impl<'a> Stave<'a> {
     fn push(&mut self, start: u64, end: u64, content: Content<'a>) {
-        self.blocks.push(Block {
-            lane: self.lane,
-            start,
-            end,
-            step: None,
-            content,
-        });
+        self.blocks.push(Block { lane: self.lane, start, end, step: None, content });
     }
 
     fn model(&mut self, node: &'a Node, end: u64, index: &Index<'a>) {
         let products = index.products.get(&node.id).cloned().unwrap_or_default();
-        let content = Content::Step {
-            model: Some(node),
-            products,
-            rows: Vec::new(),
-        };
+        let content = Content::Step { model: Some(node), products, rows: Vec::new() };
         self.push(node.first_sequence, end, content);
         if let Some(block) = self.blocks.last_mut() {
-            block.step = node
-                .parent
-                .as_ref()
-                .filter(|id| id.kind() == NodeKind::Step);
+            block.step = node.parent.as_ref().filter(|id| id.kind() == NodeKind::Step);
         }
     }
 
     fn tool(&mut self, node: &'a Node, end: u64, index: &Index<'a>) {
         let products = index.products.get(&node.id).cloned().unwrap_or_default();
         let gates = index.gates.get(&node.id).cloned().unwrap_or_default();
-        let start = gates
-            .iter()
-            .map(|gate| gate.first_sequence)
-            .min()
-            .unwrap_or(u64::MAX);
-        let row = Row {
-            gates,
-            tool: Some(node),
-            products,
-        };
+        let start = gates.iter().map(|gate| gate.first_sequence).min().unwrap_or(u64::MAX);
+        let row = Row { gates, tool: Some(node), products };
         self.row(node, start.min(node.first_sequence), end, row);
     }
 
     fn action(&mut self, node: &'a Node, end: u64) {
-        let row = Row {
-            gates: vec![node],
-            ..Row::default()
-        };
+        let row = Row { gates: vec![node], ..Row::default() };
         self.row(node, node.first_sequence, end, row);
     }
 
     /// Puts a row into the block of its step, or of the model call before it, or into one of its own.
     fn row(&mut self, node: &'a Node, start: u64, end: u64, row: Row<'a>) {
-        let step = node
-            .parent
-            .as_ref()
-            .filter(|id| id.kind() == NodeKind::Step);
+        let step = node.parent.as_ref().filter(|id| id.kind() == NodeKind::Step);
         if let Some(block) = self.blocks.last_mut()
             && block.step == step
             && let Content::Step { rows, .. } = &mut block.content
@@ -369,11 +290,7 @@ impl<'a> Stave<'a> {
             block.end = block.end.max(end);
             return;
         }
-        let content = Content::Step {
-            model: None,
-            products: Vec::new(),
-            rows: vec![row],
-        };
+        let content = Content::Step { model: None, products: Vec::new(), rows: vec![row] };
         self.push(start, end, content);
         if let Some(block) = self.blocks.last_mut() {
             block.step = step;
@@ -394,10 +311,7 @@ fn lanes<'a>(
             list.push(node);
         }
     };
-    if let Some(lane) = turn
-        .and_then(|t| t.lane.as_ref())
-        .and_then(|id| graph.node(id))
-    {
+    if let Some(lane) = turn.and_then(|t| t.lane.as_ref()).and_then(|id| graph.node(id)) {
         push(&mut roots, lane);
     }
     for node in members {
@@ -410,35 +324,18 @@ fn lanes<'a>(
             None => {}
         }
     }
-    let mut lanes: Vec<Lane<'_>> = roots
-        .into_iter()
-        .map(|node| Lane {
-            node,
-            depth: 0,
-            accent: None,
-        })
-        .collect();
+    let mut lanes: Vec<Lane<'_>> =
+        roots.into_iter().map(|node| Lane { node, depth: 0, accent: None }).collect();
     let names: HashSet<&NodeId> = agents.iter().map(|agent| &agent.id).collect();
     let above = |agent: &&Node| agent.lane.as_ref().is_none_or(|lane| !names.contains(lane));
-    let mut stack: Vec<(&Node, i32)> = agents
-        .iter()
-        .rev()
-        .filter(|a| above(a))
-        .map(|a| (*a, 1))
-        .collect();
+    let mut stack: Vec<(&Node, i32)> =
+        agents.iter().rev().filter(|a| above(a)).map(|a| (*a, 1)).collect();
     while let Some((node, depth)) = stack.pop() {
         if lanes.iter().any(|lane| lane.node.id == node.id) {
             continue;
         }
-        lanes.push(Lane {
-            node,
-            depth,
-            accent: Some(lanes.len()),
-        });
-        let below = agents
-            .iter()
-            .rev()
-            .filter(|agent| agent.lane.as_ref() == Some(&node.id));
+        lanes.push(Lane { node, depth, accent: Some(lanes.len()) });
+        let below = agents.iter().rev().filter(|agent| agent.lane.as_ref() == Some(&node.id));
         stack.extend(below.map(|agent| (*agent, depth + 1)));
     }
     lanes

@@ -124,9 +124,5 @@ pub(super) const fn look(status: Status) -> Look {
         Status::Cancelled | Status::Expired => ("s-off", "e-skip"),
         Status::Interrupted | Status::Unknown => ("s-off", "e-off"),
     };
-    Look {
-        icon: status.as_str(),
-        colour,
-        frame,
-    }
+    Look { icon: status.as_str(), colour, frame }
 }

@@ -18,18 +18,13 @@ const LINE: i32 = 18;
 
 /// Width that the section wants.
 pub(super) fn width(score: &Score<'_>, widest: i32) -> i32 {
-    let columns = depths(score, columns_in(widest))
-        .values()
-        .max()
-        .map_or(0, |depth| depth + 1);
+    let columns = depths(score, columns_in(widest)).values().max().map_or(0, |depth| depth + 1);
     let columns = i32::try_from(columns).unwrap_or(1);
     2 * MARGIN + columns * (CARD_W + GAP)
 }
 
 fn columns_in(width: i32) -> usize {
-    usize::try_from((width - 2 * MARGIN + GAP) / (CARD_W + GAP))
-        .unwrap_or(1)
-        .max(1)
+    usize::try_from((width - 2 * MARGIN + GAP) / (CARD_W + GAP)).unwrap_or(1).max(1)
 }
 
 /// How many tasks must end before each, in a row; at most what fits.
@@ -40,10 +35,8 @@ fn depths<'a>(score: &Score<'a>, columns: usize) -> HashMap<&'a NodeId, usize> {
         for task in &score.tasks {
             let before = score.incoming.get(&task.id).into_iter().flatten();
             let before = before.filter(|edge| edge.kind == EdgeKind::DependsOn);
-            let wanted = before
-                .filter_map(|edge| depths.get(&edge.from))
-                .max()
-                .map_or(0, |d| d + 1);
+            let wanted =
+                before.filter_map(|edge| depths.get(&edge.from)).max().map_or(0, |d| d + 1);
             let wanted = wanted.min(columns - 1);
             if let Some(depth) = depths.get_mut(&task.id)
                 && *depth < wanted
@@ -78,12 +71,7 @@ pub(super) fn draw(canvas: &mut Canvas, score: &Score<'_>, top: i32, width: i32)
         let x = MARGIN + i32::try_from(column).unwrap_or(0) * (CARD_W + GAP);
         let attempts = attempts(score, task);
         let lines = i32::try_from(attempts.len()).unwrap_or(0);
-        let area = Area::new(
-            x,
-            y,
-            CARD_W,
-            50 + lines * LINE + if lines > 0 { 4 } else { 0 },
-        );
+        let area = Area::new(x, y, CARD_W, 50 + lines * LINE + if lines > 0 { 4 } else { 0 });
         draw_task(canvas, score, task, &attempts, area);
         bottoms.insert(column, area.bottom() + 14);
         places.insert(&task.id, area);
@@ -115,11 +103,7 @@ fn attempts<'a>(score: &Score<'a>, task: &Node) -> Vec<&'a Node> {
     }
     let leaves: Vec<&Node> = found
         .iter()
-        .filter(|run| {
-            !found
-                .iter()
-                .any(|other| other.parent.as_ref() == Some(&run.id))
-        })
+        .filter(|run| !found.iter().any(|other| other.parent.as_ref() == Some(&run.id)))
         .copied()
         .collect();
     let from = leaves.len().saturating_sub(MOST);
@@ -131,28 +115,16 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
     let style = look(status);
     let figures = score.derived.of(&task.id);
     let class = format!("n task {}", style.frame);
-    canvas.open(
-        &task.id.to_string(),
-        &class,
-        &words::tooltip(task, status, figures),
-    );
+    canvas.open(&task.id.to_string(), &class, &words::tooltip(task, status, figures));
     canvas.rect(Layer::Nodes, area, 7, "card");
     canvas.icon(Layer::Nodes, "k-task", area.x + 12, area.y + 9, "");
-    canvas.icon(
-        Layer::Nodes,
-        style.icon,
-        area.right() - 26,
-        area.y + 9,
-        style.colour,
-    );
+    canvas.icon(Layer::Nodes, style.icon, area.right() - 26, area.y + 9, style.colour);
     let at = (area.x + 33, area.y + 20);
     canvas.put(NAME.at(at, area.w - 33 - 34), &task.title);
     let word = status_word(NodeKind::Task, status);
     let took = figures.and_then(|f| f.duration_ms).map(duration);
-    let said = task
-        .output
-        .clone()
-        .or_else(|| task.input.clone().filter(|text| *text != task.title));
+    let said =
+        task.output.clone().or_else(|| task.input.clone().filter(|text| *text != task.title));
     let parts = [Some(word.to_owned()), took, said];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let at = (area.x + 12, area.y + 39);
@@ -162,16 +134,9 @@ fn draw_task(canvas: &mut Canvas, score: &Score<'_>, task: &Node, attempts: &[&N
         let style = look(status);
         let y = area.y + 50 + number * LINE;
         canvas.icon(Layer::Nodes, style.icon, area.x + 12, y - 2, style.colour);
-        let took = score
-            .derived
-            .of(&attempt.id)
-            .and_then(|f| f.duration_ms)
-            .map(duration);
-        let text = format!(
-            "attempt {}  {}",
-            number + 1,
-            took.unwrap_or_else(|| status.to_string())
-        );
+        let took = score.derived.of(&attempt.id).and_then(|f| f.duration_ms).map(duration);
+        let text =
+            format!("attempt {}  {}", number + 1, took.unwrap_or_else(|| status.to_string()));
         let at = (area.x + 33, y + 9);
         canvas.put(SMALL.at(at, area.w - 45), &text);
     }

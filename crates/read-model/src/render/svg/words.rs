@@ -10,25 +10,15 @@ pub(super) fn tokens(tokens: Option<Tokens>) -> Option<String> {
     let tokens = tokens.filter(|tokens| !tokens.is_unknown())?;
     let about = if tokens.estimated { "~" } else { "" };
     let side = |n: Option<u64>, word: &str| {
-        n.map_or_else(
-            || format!("? {word}"),
-            |n| format!("{about}{} {word}", short_number(n)),
-        )
+        n.map_or_else(|| format!("? {word}"), |n| format!("{about}{} {word}", short_number(n)))
     };
-    Some(format!(
-        "{} · {}",
-        side(tokens.input, "in"),
-        side(tokens.output, "out")
-    ))
+    Some(format!("{} · {}", side(tokens.input, "in"), side(tokens.output, "out")))
 }
 
 /// Both sides together, for narrow places; `≥` when some calls did not say.
 pub(super) fn token_sum(figures: &Figures) -> Option<String> {
     let tokens = figures.rolled_up?;
-    let sum = tokens
-        .input
-        .unwrap_or(0)
-        .saturating_add(tokens.output.unwrap_or(0));
+    let sum = tokens.input.unwrap_or(0).saturating_add(tokens.output.unwrap_or(0));
     let mark = match (figures.calls_without_usage > 0, tokens.estimated) {
         (true, _) => "≥ ",
         (false, true) => "~",
@@ -82,11 +72,7 @@ pub(super) fn contents(counts: &Counts) -> Vec<String> {
     ];
     words.push(count(counts.tasks, "task", "tasks"));
     words.push(count(counts.artifacts, "artifact", "artifacts"));
-    words.push(count(
-        counts.evidence,
-        "piece of evidence",
-        "pieces of evidence",
-    ));
+    words.push(count(counts.evidence, "piece of evidence", "pieces of evidence"));
     words.into_iter().flatten().collect()
 }
 
@@ -111,27 +97,15 @@ pub(super) fn tooltip(node: &Node, status: Status, figures: Option<&Figures>) ->
         node.first_sequence.to_string()
     };
     line("events", (node.first_sequence > 0).then_some(events));
-    line(
-        "began",
-        (node.started_at != 0).then(|| RecordedAt(node.started_at).to_string()),
-    );
+    line("began", (node.started_at != 0).then(|| RecordedAt(node.started_at).to_string()));
     line("took", figures.and_then(|f| f.duration_ms).map(duration));
     line("tokens", tokens(node.own_tokens));
     line("tokens as reported", tokens(node.reported_tokens));
     if node.own_tokens.is_none() {
-        line(
-            "tokens, rolled up",
-            figures.and_then(|f| tokens(f.rolled_up)),
-        );
+        line("tokens, rolled up", figures.and_then(|f| tokens(f.rolled_up)));
     }
     line("contains", figures.map(|f| contents(&f.counts).join(", ")));
-    line(
-        "revisions",
-        (node.revisions > 1).then(|| node.revisions.to_string()),
-    );
-    line(
-        "refs",
-        (!node.refs.is_empty()).then(|| node.refs.join(", ")),
-    );
+    line("revisions", (node.revisions > 1).then(|| node.revisions.to_string()));
+    line("refs", (!node.refs.is_empty()).then(|| node.refs.join(", ")));
     lines.join("\n")
 }

@@ -115,15 +115,9 @@ fn three(bytes: &[u8]) -> u32 {
 }
 
 static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
-    let shapes = SHAPES.iter().map(|(anchor, offset, look)| Entry {
-        anchor,
-        offset: *offset,
-        look: *look,
-    });
-    let mut anchors = Anchors {
-        table: Box::new([0; SLOTS]),
-        groups: Vec::new(),
-    };
+    let shapes =
+        SHAPES.iter().map(|(anchor, offset, look)| Entry { anchor, offset: *offset, look: *look });
+    let mut anchors = Anchors { table: Box::new([0; SLOTS]), groups: Vec::new() };
     let mut tokens: Vec<&'static str> = Vec::new();
     for rule in TOKENS {
         let prefix = rule.prefix.get(..LONGEST).unwrap_or(rule.prefix);
@@ -135,9 +129,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     }
     // Of prefixes with a common beginning the shortest finds them all.
     let shortest = |token: &&&str| {
-        !tokens
-            .iter()
-            .any(|other| token.starts_with(other) && other.len() < token.len())
+        !tokens.iter().any(|other| token.starts_with(other) && other.len() < token.len())
     };
     let tokens = tokens.iter().filter(shortest).map(|anchor| Entry {
         anchor,
@@ -168,9 +160,7 @@ fn rarest(anchor: &[u8]) -> usize {
         let window = anchor.get(*at..*at + 3).unwrap_or_default();
         window.iter().map(rare).sum()
     };
-    (0..anchor.len().saturating_sub(2))
-        .max_by_key(score)
-        .unwrap_or(0)
+    (0..anchor.len().saturating_sub(2)).max_by_key(score).unwrap_or(0)
 }
 
 impl Anchors {
@@ -206,17 +196,12 @@ pub(super) fn any(text: &str, mut visit: impl FnMut(Look, &'static str, usize) -
         let group = anchors.groups.get(usize::from(group) - 1);
         group.into_iter().flatten().any(|entry| {
             let start = at.wrapping_sub(entry.offset);
-            bytes
-                .get(start..)
-                .is_some_and(|rest| rest.starts_with(entry.anchor.as_bytes()))
+            bytes.get(start..).is_some_and(|rest| rest.starts_with(entry.anchor.as_bytes()))
                 && visit(entry.look, entry.anchor, start)
         })
     };
     let mut at = 0;
-    while let Some(eight) = bytes
-        .get(at..at + 8)
-        .and_then(|b| <[u8; 8]>::try_from(b).ok())
-    {
+    while let Some(eight) = bytes.get(at..at + 8).and_then(|b| <[u8; 8]>::try_from(b).ok()) {
         let eight = u64::from_le_bytes(eight);
         let group = |shift: u32| anchors.at((eight >> (8 * shift)) as u32);
         // Six places at once, so that text without anchors costs one branch for six bytes.
@@ -253,18 +238,14 @@ mod tests {
         for entry in entries {
             for (before, after) in [("", ""), ("x", ""), ("", "y"), ("größer", "🦀")] {
                 let text = format!("{before}{}{after}", entry.anchor);
-                let found = any(&text, |_, anchor, at| {
-                    anchor == entry.anchor && at == before.len()
-                });
+                let found =
+                    any(&text, |_, anchor, at| anchor == entry.anchor && at == before.len());
                 assert!(found, "{text}");
             }
         }
         for rule in TOKENS {
             let text = format!("{}0", rule.prefix);
-            assert!(
-                any(&text, |look, _, at| look == Look::Token && at == 0),
-                "{text}"
-            );
+            assert!(any(&text, |look, _, at| look == Look::Token && at == 0), "{text}");
         }
         assert!(!any("nothing to see", |_, _, _| true));
         assert!(!any("", |_, _, _| true) && !any("ab", |_, _, _| true));

@@ -59,10 +59,7 @@ pub(super) fn has_digit(bytes: &[u8]) -> bool {
 
 /// True when a cut text has more of a token than a word would: a digit, an upper case letter, or thirteen letters.
 pub(super) fn beyond_a_word(bytes: &[u8]) -> bool {
-    bytes.len() > 12
-        || bytes
-            .iter()
-            .any(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+    bytes.len() > 12 || bytes.iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
 /// True for `user:password` in base64: what stands behind `Basic`.

@@ -26,10 +26,7 @@ fn name_around(text: &str, inside: usize) -> Option<(usize, usize)> {
     let before = bytes.get(..inside)?.iter().rev().take(NAME);
     let start = inside - before.take_while(|b| in_name(**b)).count();
     let after = bytes.get(inside..)?.iter().take(NAME);
-    let end = inside
-        + after
-            .take_while(|b| alnum(**b) || matches!(b, b'_' | b'-'))
-            .count();
+    let end = inside + after.take_while(|b| alnum(**b) || matches!(b, b'_' | b'-')).count();
     Some((start, end))
 }
 
@@ -109,10 +106,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
     let bytes = text.as_bytes();
     let count = |from: usize, most: usize, set: &[u8]| {
         let rest = bytes.get(from..).unwrap_or_default();
-        rest.iter()
-            .take(most)
-            .take_while(|b| set.contains(b))
-            .count()
+        rest.iter().take(most).take_while(|b| set.contains(b)).count()
     };
     let before = start.checked_sub(1).and_then(|at| bytes.get(at));
     let name_closed = count(end, 6, b"\\\"']");
@@ -139,10 +133,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
         at = behind_scheme(text, at)?;
     }
     let escapes = count(at, 4, b"\\");
-    let quote = bytes
-        .get(at + escapes)
-        .copied()
-        .filter(|b| matches!(b, b'"' | b'\'' | b'`'));
+    let quote = bytes.get(at + escapes).copied().filter(|b| matches!(b, b'"' | b'\'' | b'`'));
     match quote {
         Some(quote) => {
             let mut start = at + escapes + 1;
@@ -159,13 +150,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
         }
         // Without quotes a pair separated by a comma is a list of words.
         None if separator == Some(b',') => None,
-        None => Some(Place {
-            start: at,
-            stand,
-            quote: None,
-            escaped: false,
-            must_close: false,
-        }),
+        None => Some(Place { start: at, stand, quote: None, escaped: false, must_close: false }),
     }
 }
 
@@ -176,11 +161,7 @@ fn quote_at(bytes: &[u8], at: usize) -> bool {
 /// Behind `Token ` and the like; nothing for the schemes that have anchors of their own.
 fn behind_scheme(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    let scheme = rest
-        .bytes()
-        .take(20)
-        .take_while(|b| alnum(*b) || *b == b'-')
-        .count();
+    let scheme = rest.bytes().take(20).take_while(|b| alnum(*b) || *b == b'-').count();
     match rest.as_bytes().get(scheme) {
         Some(b' ') if scheme > 0 => {
             let own = rest.get(..scheme)?.to_ascii_lowercase();
@@ -218,10 +199,7 @@ fn plain_len(value: &str, goes_on: bool) -> (usize, bool) {
         return (len, false);
     }
     let value = value.get(..len).unwrap_or_default();
-    (
-        value.trim_end_matches(['.', '!', '?', ':']).len(),
-        end.is_some(),
-    )
+    (value.trim_end_matches(['.', '!', '?', ':']).len(), end.is_some())
 }
 
 /// How much of `piece` still belongs to a value whose beginning stood behind `lead`.
@@ -234,11 +212,7 @@ pub(super) fn rest_len(lead: &str, piece: &str) -> usize {
             let word = lead.rsplit(char::is_whitespace).next().unwrap_or_default();
             let (len, _) = plain_len(piece, true);
             match word.contains("://") {
-                true => piece
-                    .bytes()
-                    .take(len)
-                    .position(|b| b == b'@' || b == b'/')
-                    .unwrap_or(len),
+                true => piece.bytes().take(len).position(|b| b == b'@' || b == b'/').unwrap_or(len),
                 false => len,
             }
         }

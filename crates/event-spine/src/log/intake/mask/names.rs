@@ -28,14 +28,7 @@ impl Promise {
     }
 }
 
-const PASSWORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "userpwd",
-    "dbpwd",
-];
+const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passcode", "userpwd", "dbpwd"];
 
 const SECRETS: &[&str] = &[
     "secret",
@@ -114,9 +107,7 @@ pub(super) fn promise(name: &str) -> Option<Promise> {
 /// The end of a name, lower case, letters and digits only.
 fn plain<'b>(name: &str, buffer: &'b mut [u8; 64]) -> Option<&'b str> {
     let tail = name.as_bytes();
-    let tail = tail
-        .get(tail.len().saturating_sub(64)..)
-        .unwrap_or_default();
+    let tail = tail.get(tail.len().saturating_sub(64)..).unwrap_or_default();
     let mut len = 0;
     for (to, byte) in buffer.iter_mut().zip(tail.iter().filter(|b| alnum(**b))) {
         *to = byte.to_ascii_lowercase();

@@ -89,9 +89,7 @@ impl<'a> Rewrite<'a, '_> {
             return;
         }
         let masker = self.masker;
-        let masked = masker.guarded(self.counts, |counts| {
-            masker.text(&name, Edge::Whole, counts)
-        });
+        let masked = masker.guarded(self.counts, |counts| masker.text(&name, Edge::Whole, counts));
         if let Some(masked) = masked {
             self.edits.replace(token.range(), encode(&masked));
         }
@@ -103,10 +101,7 @@ impl<'a> Rewrite<'a, '_> {
     fn value(&mut self, token: &Token) {
         if let Some(given) = &self.given
             && self.levels.len() == 1
-            && self
-                .levels
-                .last()
-                .is_some_and(|level| level.name == given.member)
+            && self.levels.last().is_some_and(|level| level.name == given.member)
         {
             if let Some(value) = given.value {
                 self.edits.replace(token.range(), encode(value));
@@ -125,9 +120,8 @@ impl<'a> Rewrite<'a, '_> {
         }
         let name_of_value = if name == "value" { &label } else { &name };
         let masker = self.masker;
-        let masked = masker.guarded(self.counts, |counts| {
-            masker.value(name_of_value, &text, counts)
-        });
+        let masked =
+            masker.guarded(self.counts, |counts| masker.value(name_of_value, &text, counts));
         if let Some(masked) = masked {
             self.edits.replace(token.range(), encode(&masked));
         }
@@ -174,11 +168,7 @@ const OPAQUE: &[&str] = &[
 ];
 
 fn is_opaque_name(name: &str) -> bool {
-    let letters = || {
-        name.bytes()
-            .filter(|b| alnum(*b))
-            .map(|b| b.to_ascii_lowercase())
-    };
+    let letters = || name.bytes().filter(|b| alnum(*b)).map(|b| b.to_ascii_lowercase());
     name.len() <= 32 && OPAQUE.iter().any(|opaque| letters().eq(opaque.bytes()))
 }
 

@@ -42,25 +42,11 @@ const fn row(
     min: usize,
     max: usize,
 ) -> TokenRule {
-    TokenRule {
-        name,
-        prefix,
-        class,
-        min,
-        max,
-        check: Check::None,
-    }
+    TokenRule { name, prefix, class, min, max, check: Check::None }
 }
 
 const fn random(name: &'static str, prefix: &'static str, class: Class, min: usize) -> TokenRule {
-    TokenRule {
-        name,
-        prefix,
-        class,
-        min,
-        max: MANY,
-        check: Check::Random,
-    }
+    TokenRule { name, prefix, class, min, max: MANY, check: Check::Random }
 }
 
 /// No upper limit that a real token reaches.
@@ -91,13 +77,7 @@ pub(super) static TOKENS: &[TokenRule] = &[
     row("slack-token", "xoxe-", dashed, 10, MANY),
     row("slack-token", "xoxe.", dotted, 10, MANY),
     row("slack-token", "xapp-", dashed, 10, MANY),
-    row(
-        "slack-webhook",
-        "hooks.slack.com/services/",
-        base64,
-        20,
-        MANY,
-    ),
+    row("slack-webhook", "hooks.slack.com/services/", base64, 20, MANY),
     row("anthropic-key", "sk-ant-", dashed, 20, MANY),
     row("openai-key", "sk-proj-", dashed, 20, MANY),
     row("openai-key", "sk-svcacct-", dashed, 20, MANY),

@@ -32,13 +32,7 @@ impl Rules for BuiltinRules {
 
     fn find(&self, text: &str, edge: Edge, found: &mut Vec<Found>) {
         let first = found.len();
-        let mut finder = Finder {
-            text,
-            edge,
-            found,
-            known_until: 0,
-            named_until: 0,
-        };
+        let mut finder = Finder { text, edge, found, known_until: 0, named_until: 0 };
         anchors::any(text, |look, anchor, at| {
             finder.look_at(look, anchor, at);
             false
@@ -115,10 +109,7 @@ fn token(bytes: &[u8], edge: Edge, anchor: &str, at: usize) -> Option<Found> {
         let there = || bytes.get(at..at + rule.prefix.len()) == Some(rule.prefix.as_bytes());
         related && there()
     };
-    TOKENS
-        .iter()
-        .filter(begins)
-        .find_map(|rule| token_of(bytes, edge, rule, at))
+    TOKENS.iter().filter(begins).find_map(|rule| token_of(bytes, edge, rule, at))
 }
 
 /// True when a token can begin at `at`: what stands before is no part of a longer word.

@@ -9,12 +9,7 @@ use super::{Edge, Found};
 pub(super) const MASKED_AWS_KEY: &str = "[masked:aws-access-key:";
 
 fn found(start: usize, end: usize, rule: &'static str, open: bool) -> Option<Found> {
-    Some(Found {
-        start,
-        end,
-        rule,
-        open,
-    })
+    Some(Found { start, end, rule, open })
 }
 
 /// `eyJ….….…`
@@ -41,12 +36,7 @@ pub(super) fn jwt(bytes: &[u8], edge: Edge, at: usize) -> Option<Found> {
     if whole && !cut && bytes.get(end - 1) == Some(&b'.') {
         end -= 1;
     }
-    (whole || (cut && end - at > 12)).then_some(Found {
-        start: at,
-        end,
-        rule: "jwt",
-        open: cut,
-    })
+    (whole || (cut && end - at > 12)).then_some(Found { start: at, end, rule: "jwt", open: cut })
 }
 
 /// The longest private key that is looked at as one.
@@ -106,8 +96,7 @@ pub(super) fn private_key_run(text: &str) -> usize {
 /// True when an authorization header begins shortly before.
 fn in_authorization(text: &str, at: usize) -> bool {
     let from = text.ceil_char_boundary(at.saturating_sub(40));
-    text.get(from..at)
-        .is_some_and(|before| before.to_ascii_lowercase().contains("authorization"))
+    text.get(from..at).is_some_and(|before| before.to_ascii_lowercase().contains("authorization"))
 }
 
 /// The value behind `Bearer `, whose anchor begins with its second letter.
@@ -152,12 +141,7 @@ pub(super) fn basic(text: &str, edge: Edge, at: usize) -> Option<Found> {
     let value = bytes.get(start..start + len)?;
     let whole = len >= 8 && is_basic_credentials(value);
     let begun = cut && len > 4 && beyond_a_word(value);
-    (whole || begun).then_some(Found {
-        start,
-        end: start + len,
-        rule: "credential",
-        open: cut,
-    })
+    (whole || begun).then_some(Found { start, end: start + len, rule: "credential", open: cut })
 }
 
 /// True for what ends the part of a URL that can hold `user:password@`.
@@ -275,6 +259,5 @@ pub(super) fn without_scheme(value: &str) -> &str {
 /// True for the names of headers whose values begin with a scheme.
 pub(super) fn is_authorization(name: &str) -> bool {
     let end = name.len().saturating_sub("authorization".len());
-    name.get(end..)
-        .is_some_and(|end| end.eq_ignore_ascii_case("authorization"))
+    name.get(end..).is_some_and(|end| end.eq_ignore_ascii_case("authorization"))
 }

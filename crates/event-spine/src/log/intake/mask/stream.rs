@@ -53,10 +53,9 @@ const PIECES: &[(&str, &str)] = &[
 pub(super) fn piece_member(event_type: &EventType) -> Option<&'static str> {
     match event_type {
         EventType::Unknown(_) => Some("delta"),
-        EventType::Known(row) => PIECES
-            .iter()
-            .find(|(name, _)| *name == row.name)
-            .map(|(_, member)| *member),
+        EventType::Known(row) => {
+            PIECES.iter().find(|(name, _)| *name == row.name).map(|(_, member)| *member)
+        }
     }
 }
 
@@ -126,8 +125,7 @@ impl Streams {
     /// The end of a stream, until [`Streams::set`] gives it back.
     pub(super) fn take(&mut self, stream: StreamKey) -> String {
         let kept = self.tails.get_mut(&stream);
-        kept.map(|(tail, _)| std::mem::take(tail))
-            .unwrap_or_default()
+        kept.map(|(tail, _)| std::mem::take(tail)).unwrap_or_default()
     }
 
     #[cfg(test)]
@@ -181,19 +179,14 @@ impl Masker {
         if masked.is_none() && !self.suspects(json) {
             return (None, both);
         }
-        let given = Given {
-            member: piece.member,
-            value: masked.as_deref(),
-        };
+        let given = Given { member: piece.member, value: masked.as_deref() };
         let payload = rewrite(self, json, Some(given), counts);
         (payload.map(|text| JsonText::trusted(text.into())), both)
     }
 
     /// False when neither the text itself nor what it may begin has to be looked at.
     fn matters(&self, both: &str, border: usize) -> bool {
-        let open = both
-            .get(..border)
-            .is_some_and(|before| before.ends_with(OPEN));
+        let open = both.get(..border).is_some_and(|before| before.ends_with(OPEN));
         let rules = AssertUnwindSafe(|| self.rules.matters(both));
         open || catch_unwind(rules).unwrap_or(true)
     }
@@ -209,9 +202,7 @@ impl Masker {
                     counts.add(open.rule_name());
                 }
                 let rest = piece.get(swallowed..).unwrap_or_default();
-                let rest = self
-                    .text(rest, Edge::Cut, counts)
-                    .unwrap_or_else(|| rest.to_owned());
+                let rest = self.text(rest, Edge::Cut, counts).unwrap_or_else(|| rest.to_owned());
                 return Some(if escape { format!("\\{rest}") } else { rest });
             }
         }
@@ -298,20 +289,10 @@ fn open_placeholder(before: &str) -> Option<Open<'_>> {
 impl Open<'_> {
     /// The rule as a name that lives long enough to be counted under.
     fn rule_name(&self) -> &'static str {
-        let known = [
-            "password",
-            "credential",
-            "jwt",
-            "private-key",
-            "telegram-token",
-            "aws-secret-key",
-        ];
+        let known =
+            ["password", "credential", "jwt", "private-key", "telegram-token", "aws-secret-key"];
         let tokens = TOKENS.iter().map(|rule| rule.name);
-        known
-            .into_iter()
-            .chain(tokens)
-            .find(|name| *name == self.rule)
-            .unwrap_or("credential")
+        known.into_iter().chain(tokens).find(|name| *name == self.rule).unwrap_or("credential")
     }
 
     /// How many bytes of `piece` still belong to the secret.

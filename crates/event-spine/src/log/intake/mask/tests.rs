@@ -60,15 +60,11 @@ fn brief(text: &str) -> String {
 
 /// Letters and digits that look random and are the same in every run: none of them is a secret of anybody.
 fn made_up(class: fn(u8) -> bool, len: usize) -> String {
-    let alphabet: Vec<char> = (b'0'..=b'z')
-        .filter(|b| class(*b))
-        .map(char::from)
-        .collect();
+    let alphabet: Vec<char> = (b'0'..=b'z').filter(|b| class(*b)).map(char::from).collect();
     let mut state = 0x2545_F491_u64;
     let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         alphabet[usize::try_from(state >> 33).unwrap() % alphabet.len()]
     };
     (0..len).map(|_| next()).collect()

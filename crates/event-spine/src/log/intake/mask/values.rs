@@ -75,9 +75,7 @@ pub(super) fn is_open_secret(promise: Promise, value: &str, stand: Stand) -> boo
 fn mixed(bytes: &[u8]) -> bool {
     has_digit(bytes)
         || (bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase))
-        || bytes
-            .iter()
-            .any(|b| b.is_ascii_punctuation() && !b"-_./:@".contains(b))
+        || bytes.iter().any(|b| b.is_ascii_punctuation() && !b"-_./:@".contains(b))
 }
 
 /// What stands for a value instead of one: our own placeholders, variables, templates, stars.
@@ -103,12 +101,8 @@ fn is_placeholder(value: &str) -> bool {
 
 /// `OPENAI_API_KEY`: the name of a variable, not its value.
 fn is_variable_name(value: &str) -> bool {
-    let shape = value
-        .bytes()
-        .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit());
-    let says = ["KEY", "TOKEN", "SECRET", "PASS"]
-        .iter()
-        .any(|word| value.contains(word));
+    let shape = value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit());
+    let says = ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|word| value.contains(word));
     shape && says && value.contains('_')
 }
 
@@ -124,9 +118,7 @@ fn is_word(value: &str) -> bool {
     let your = value.get(..5).is_some_and(|head| {
         head.eq_ignore_ascii_case("your_") || head.eq_ignore_ascii_case("your-")
     });
-    your || WORDS
-        .split(' ')
-        .any(|word| plain.eq_ignore_ascii_case(word))
+    your || WORDS.split(' ').any(|word| plain.eq_ignore_ascii_case(word))
 }
 
 /// An expression rather than a value: a call, an index, a path of names.

@@ -59,19 +59,9 @@ enum Level<'a> {
 
 /// The parts of `json`, in order.
 pub(super) fn parts(json: &str, limit: usize) -> Vec<Part<'_>> {
-    let mut walk = Walk {
-        json,
-        limit,
-        levels: Vec::new(),
-        parts: Vec::new(),
-        name: None,
-    };
+    let mut walk = Walk { json, limit, levels: Vec::new(), parts: Vec::new(), name: None };
     if !json.starts_with('{') {
-        walk.begin(&Token {
-            kind: Kind::Bare,
-            start: 0,
-            end: json.len(),
-        });
+        walk.begin(&Token { kind: Kind::Bare, start: 0, end: json.len() });
     }
     for token in Tokens::new(json) {
         walk.step(&token);
@@ -164,11 +154,7 @@ impl<'a> Walk<'a> {
             }
         }
         if let Some(part) = self.parts.last_mut() {
-            part.long.push(Long {
-                token: *token,
-                pointer,
-                text,
-            });
+            part.long.push(Long { token: *token, pointer, text });
         }
     }
 }

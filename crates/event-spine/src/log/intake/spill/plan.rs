@@ -24,24 +24,13 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// For a payload: what is left must still be readable as its type.
     pub(super) fn of_payload(event_type: &EventType, payload: &'a JsonText, limit: usize) -> Self {
-        Planner {
-            json: payload.as_str(),
-            limit,
-            in_payload: true,
-            event_type: Some(event_type),
-        }
-        .plan()
+        Planner { json: payload.as_str(), limit, in_payload: true, event_type: Some(event_type) }
+            .plan()
     }
 
     /// For the members of a foreign envelope beside the payload: any text may stand for any member.
     pub(super) fn of_members_beside(extra: &'a JsonText, limit: usize) -> Self {
-        Planner {
-            json: extra.as_str(),
-            limit,
-            in_payload: false,
-            event_type: None,
-        }
-        .plan()
+        Planner { json: extra.as_str(), limit, in_payload: false, event_type: None }.plan()
     }
 }
 
@@ -55,18 +44,12 @@ struct Planner<'a, 'e> {
 impl<'a> Planner<'a, '_> {
     fn plan(&self) -> Plan<'a> {
         if self.json.len() <= self.limit {
-            return Plan {
-                bodies: Vec::new(),
-                text: None,
-            };
+            return Plan { bodies: Vec::new(), text: None };
         }
         let parts = parts(self.json, self.limit);
         let budget = 2 * self.limit;
-        let mut largest: Vec<(usize, usize)> = parts
-            .iter()
-            .enumerate()
-            .map(|(at, part)| (self.reduced(part), at))
-            .collect();
+        let mut largest: Vec<(usize, usize)> =
+            parts.iter().enumerate().map(|(at, part)| (self.reduced(part), at)).collect();
         let mut total: usize = 2 + largest.iter().map(|(len, _)| len + 1).sum::<usize>();
         largest.sort_by_key(|(len, at)| (std::cmp::Reverse(*len), *at));
         let mut largest = largest.into_iter();
@@ -184,12 +167,6 @@ impl<'a> Planner<'a, '_> {
     }
 
     fn body(&self, text: Cow<'a, str>, pointer: String, json: bool) -> Body<'a> {
-        Body {
-            id: BlobId::of(text.as_bytes()),
-            text,
-            pointer,
-            in_payload: self.in_payload,
-            json,
-        }
+        Body { id: BlobId::of(text.as_bytes()), text, pointer, in_payload: self.in_payload, json }
     }
 }

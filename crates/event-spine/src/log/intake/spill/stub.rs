@@ -12,27 +12,19 @@ pub(super) struct Keep {
 impl Keep {
     /// For a text that is over the limit by itself.
     pub(super) fn of_text(limit: usize) -> Self {
-        Self {
-            head: limit / 4,
-            tail: limit / 8,
-        }
+        Self { head: limit / 4, tail: limit / 8 }
     }
 
     /// For a member that goes because the members together are too large.
     pub(super) fn of_member(limit: usize) -> Self {
-        Self {
-            head: limit / 32,
-            tail: limit / 64,
-        }
+        Self { head: limit / 32, tail: limit / 64 }
     }
 }
 
 /// What stays of `body`: cut between characters, below the limit that `keep` was made for.
 pub(super) fn stub(body: &str, id: &BlobId, keep: Keep) -> String {
     let head_end = body.floor_char_boundary(keep.head);
-    let tail_start = body
-        .ceil_char_boundary(body.len().saturating_sub(keep.tail))
-        .max(head_end);
+    let tail_start = body.ceil_char_boundary(body.len().saturating_sub(keep.tail)).max(head_end);
     let head = body.get(..head_end).unwrap_or_default();
     let tail = body.get(tail_start..).unwrap_or_default();
     format!("{head}\n…[{} bytes in {id}]…\n{tail}", body.len())
@@ -45,9 +37,7 @@ pub(super) fn data_url_type(text: &str) -> Option<&str> {
     let named = head.split([',', ';']).next()?;
     let token = |part: &str| {
         !part.is_empty()
-            && part
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
     let (kind, sub) = named.split_once('/')?;
     (named.len() < head.len() && token(kind) && token(sub)).then_some(named)

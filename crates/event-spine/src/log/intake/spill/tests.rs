@@ -60,10 +60,7 @@ fn restored(draft: &EventDraft, blobs: &Blobs) -> Value {
 #[test]
 fn what_fits_is_not_touched() {
     let blobs = Blobs::in_memory();
-    for payload in [
-        r#"{"x":1.10}"#.to_owned(),
-        json!({ "x": "y".repeat(8000) }).to_string(),
-    ] {
+    for payload in [r#"{"x":1.10}"#.to_owned(), json!({ "x": "y".repeat(8000) }).to_string()] {
         let before = draft("tool.result", &payload);
         let after = spill(before.clone(), &blobs, INLINE_LIMIT).unwrap();
         assert_eq!((after.bodies, after.draft), (0, before));
@@ -81,18 +78,12 @@ fn fifty_megabytes_without_a_line_break_leave_head_tail_size_and_hash() {
     let left = left["output"].as_str().unwrap();
     let id = BlobId::of(output.as_bytes());
     assert!(left.starts_with("HEADxxx") && left.ends_with("xxxTAIL"));
-    assert!(
-        left.contains(&format!("\n…[50000008 bytes in {id}]…\n")),
-        "{left}"
-    );
+    assert!(left.contains(&format!("\n…[50000008 bytes in {id}]…\n")), "{left}");
     let one = after.refs.to_vec().remove(0);
     assert_eq!(one.id, id.to_string());
     assert_eq!(one.pointer.as_deref(), Some("/output"));
     assert_eq!(one.owner.as_deref(), Some("tool"));
-    assert_eq!(
-        one.summary.as_deref(),
-        Some("payload member /output, 50000008 bytes")
-    );
+    assert_eq!(one.summary.as_deref(), Some("payload member /output, 50000008 bytes"));
     assert_eq!(blobs.get(&id).unwrap(), output.as_bytes());
 }
 
@@ -121,9 +112,7 @@ fn emoji_are_cut_between_and_never_through() {
     let output = "👩‍🚀🦀".repeat(5_000);
     for limit in [512, 513, 1001, 4097, 8191, 8192] {
         let payload = json!({ "output": output }).to_string();
-        let after = spill(draft("tool.result", &payload), &blobs, limit)
-            .unwrap()
-            .draft;
+        let after = spill(draft("tool.result", &payload), &blobs, limit).unwrap().draft;
         let left: Value = after.payload.read().unwrap();
         let left = left["output"].as_str().unwrap();
         assert!(left.len() < limit, "{limit}: {}", left.len());
@@ -159,10 +148,7 @@ fn everything_else_stays_as_it_was_written() {
     let after = spilled(draft("vendor.thing", &payload), &blobs).draft;
     let text = after.payload.as_str();
     let head = r#"{"id":9007199254740993,"x":1.10,"y":1e400,"a/b~c":{"k":["\u0041",{"deep":"yyy"#;
-    assert!(
-        text.starts_with(head) && text.ends_with(r#"yyy"}]},"x":2}"#),
-        "{text}"
-    );
+    assert!(text.starts_with(head) && text.ends_with(r#"yyy"}]},"x":2}"#), "{text}");
     let one = after.refs.to_vec().remove(0);
     assert_eq!(one.pointer.as_deref(), Some("/a~1b~0c/k/1/deep"));
     assert_eq!(one.owner, None);
@@ -171,16 +157,9 @@ fn everything_else_stays_as_it_was_written() {
 #[test]
 fn refs_that_were_there_stay_first() {
     let blobs = Blobs::in_memory();
-    let mut with = draft(
-        "tool.result",
-        &json!({ "output": "z".repeat(9_000) }).to_string(),
-    );
+    let mut with = draft("tool.result", &json!({ "output": "z".repeat(9_000) }).to_string());
     with.refs = Refs::from_list(&[Ref::new(RefKind::Raw, "raw-1")]).unwrap();
-    let refs = spill(with, &blobs, INLINE_LIMIT)
-        .unwrap()
-        .draft
-        .refs
-        .to_vec();
+    let refs = spill(with, &blobs, INLINE_LIMIT).unwrap().draft.refs.to_vec();
     let kinds: Vec<_> = refs.iter().map(|one| one.kind).collect();
     assert_eq!(kinds, [RefKind::Raw, RefKind::Output]);
 }
@@ -195,10 +174,7 @@ fn members_beside_the_payload_spill_too() {
     assert!(after.draft.extra.unwrap().as_str().len() < 5_000);
     let one = after.draft.refs.to_vec().remove(0);
     assert_eq!(one.pointer, None);
-    assert_eq!(
-        one.summary.as_deref(),
-        Some("member /log beside the payload, 9000 bytes")
-    );
+    assert_eq!(one.summary.as_deref(), Some("member /log beside the payload, 9000 bytes"));
 }
 
 #[test]
@@ -210,31 +186,19 @@ fn many_small_parts_go_as_one_and_the_type_still_reads() {
         let after = spilled(before, &blobs).draft;
         after.event().unwrap();
         for part in left {
-            assert!(
-                after.payload.as_str().contains(part),
-                "{}: {part}",
-                after.payload
-            );
+            assert!(after.payload.as_str().contains(part), "{}: {part}", after.payload);
         }
         assert_eq!(restored(&after, &blobs), payload);
     };
     let message = json!({ "role": "user", "text": "a message of no great length" });
     let messages = vec![message; 3_000];
-    check(
-        "messages.snapshot",
-        json!({ "messages": messages }),
-        &[r#""messages":[]"#],
-    );
+    check("messages.snapshot", json!({ "messages": messages }), &[r#""messages":[]"#]);
     check(
         "turn.submitted",
         json!({ "text": "hi", "parts": vec![json!({ "kind": "text", "text": "x" }); 2_000] }),
         &[r#""text":"hi""#, r#""parts":[]"#],
     );
-    check(
-        "snapshot.updated",
-        json!({ "state": vec![1.5; 20_000] }),
-        &[r#""state":"[1.5,"#],
-    );
+    check("snapshot.updated", json!({ "state": vec![1.5; 20_000] }), &[r#""state":"[1.5,"#]);
     check(
         "state.delta",
         json!({ "patch": vec![json!({ "op": "remove", "path": "/a" }); 2_000] }),
@@ -245,9 +209,8 @@ fn many_small_parts_go_as_one_and_the_type_still_reads() {
         json!({ "verdict": "approved", "fixes": vec!["fix it"; 9_000] }),
         &[r#""fixes":[]"#],
     );
-    let many: serde_json::Map<_, _> = (0..4_000)
-        .map(|n| (format!("member{n}"), json!(n)))
-        .collect();
+    let many: serde_json::Map<_, _> =
+        (0..4_000).map(|n| (format!("member{n}"), json!(n))).collect();
     check("vendor.thing", Value::Object(many.clone()), &[]);
     let mut known = many;
     known.insert("toolName".into(), json!("write_file"));
@@ -256,15 +219,11 @@ fn many_small_parts_go_as_one_and_the_type_still_reads() {
     assert_eq!(after.payload.as_str(), r#"{"toolName":"write_file"}"#);
     let one = after.refs.to_vec().remove(0);
     assert_eq!(
-        (
-            one.pointer.as_deref(),
-            one.summary.unwrap().starts_with("the payload")
-        ),
+        (one.pointer.as_deref(), one.summary.unwrap().starts_with("the payload")),
         (Some(""), true)
     );
-    let texts: serde_json::Map<_, _> = (0..20)
-        .map(|n| (format!("m{n}"), json!("t".repeat(7_000))))
-        .collect();
+    let texts: serde_json::Map<_, _> =
+        (0..20).map(|n| (format!("m{n}"), json!("t".repeat(7_000)))).collect();
     check("vendor.thing", Value::Object(texts), &["bytes in blake3:"]);
 }
 
@@ -288,22 +247,13 @@ fn sample(root: &Value, schema: &Value, text: &str, items: usize) -> Value {
         Some("boolean") => json!(true),
         Some("number" | "integer") => json!(7),
         Some("array") => {
-            let item = sample(
-                root,
-                &schema["items"],
-                &text[..text.len().min(40)],
-                items.min(2),
-            );
+            let item = sample(root, &schema["items"], &text[..text.len().min(40)], items.min(2));
             Value::Array(vec![item; items])
         }
         Some("object") => {
-            let members = schema["properties"]
-                .as_object()
-                .cloned()
-                .unwrap_or_default();
-            let members = members
-                .iter()
-                .map(|(name, s)| (name.clone(), sample(root, s, text, items)));
+            let members = schema["properties"].as_object().cloned().unwrap_or_default();
+            let members =
+                members.iter().map(|(name, s)| (name.clone(), sample(root, s, text, items)));
             Value::Object(members.collect())
         }
         _ => json!({ "any": text, "list": vec![1.5; items] }),
@@ -317,13 +267,9 @@ fn every_type_of_the_catalog_still_reads_after_spilling() {
         let schema = (row.schema)();
         let payload = sample(schema.as_value(), schema.as_value(), text, items);
         let before = draft(row.name, &payload.to_string());
-        before
-            .event()
-            .unwrap_or_else(|e| panic!("{}: {e}", row.name));
+        before.event().unwrap_or_else(|e| panic!("{}: {e}", row.name));
         let after = spill(before, &blobs, 1_000).unwrap().draft;
-        after
-            .event()
-            .unwrap_or_else(|e| panic!("{}: {e}: {}", row.name, after.payload));
+        after.event().unwrap_or_else(|e| panic!("{}: {e}: {}", row.name, after.payload));
         let left = after.payload.as_str().len();
         assert!(left < 12_000, "{}: {left} bytes stay", row.name);
         assert_eq!(restored(&after, &blobs), payload, "{}", row.name);

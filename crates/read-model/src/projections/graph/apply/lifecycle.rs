@@ -37,11 +37,7 @@ impl ExecutionGraph {
             LifecycleEvent::TurnFailed(e) => self.end_turn(cx, Status::Failed, None, |turn| {
                 turn.failure_category = Some(preview::line(&e.failure_category, preview::TITLE));
                 turn.reported_tokens = e.usage.as_ref().map(Tokens::from);
-                let error = e
-                    .error
-                    .as_deref()
-                    .or(e.detail.as_deref())
-                    .or(e.reason.as_deref());
+                let error = e.error.as_deref().or(e.detail.as_deref()).or(e.reason.as_deref());
                 turn.output = preview::some_line(error, preview::PREVIEW).or(turn.output.take());
             }),
             LifecycleEvent::TurnCanceled(e) => self.end_turn(cx, Status::Cancelled, None, |turn| {
@@ -88,10 +84,7 @@ impl ExecutionGraph {
 }
 
 fn turn_id(cx: &Cx<'_>) -> Option<NodeId> {
-    cx.scope()
-        .turn_id
-        .as_ref()
-        .map(|turn| NodeId::new(NodeKind::Turn, turn.as_str()))
+    cx.scope().turn_id.as_ref().map(|turn| NodeId::new(NodeKind::Turn, turn.as_str()))
 }
 
 /// Keeps why a turn ended, unless the answer itself is known.

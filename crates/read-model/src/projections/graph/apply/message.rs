@@ -54,11 +54,7 @@ impl ExecutionGraph {
                     return;
                 };
                 let interrupted = e.failure_category == "stream_interrupted";
-                let status = if interrupted {
-                    Status::Interrupted
-                } else {
-                    Status::Failed
-                };
+                let status = if interrupted { Status::Interrupted } else { Status::Failed };
                 self.settle(cx, &id, status, None);
                 if let Some(node) = self.nodes.get_mut(&id) {
                     node.failure_category =
@@ -105,11 +101,7 @@ impl ExecutionGraph {
     fn add_model_call(&mut self, cx: &Cx<'_>, id: NodeId) -> Option<NodeId> {
         let place = self.place(cx)?;
         self.add(cx, id.clone(), &place, String::new());
-        if place
-            .parent
-            .as_ref()
-            .is_some_and(|parent| parent.kind() != NodeKind::Step)
-        {
+        if place.parent.as_ref().is_some_and(|parent| parent.kind() != NodeKind::Step) {
             self.follow(cx, &place, &id);
         }
         Some(id)
@@ -117,25 +109,14 @@ impl ExecutionGraph {
 
     /// The newest node of a kind that is still open in a lane.
     pub(super) fn open_in(&self, lane: &NodeId, kind: NodeKind) -> Option<NodeId> {
-        let in_lane = |id: &&NodeId| {
-            self.nodes
-                .get(id)
-                .is_some_and(|n| n.lane.as_ref() == Some(lane))
-        };
-        self.open
-            .iter()
-            .rev()
-            .filter(|id| id.kind() == kind)
-            .find(in_lane)
-            .cloned()
+        let in_lane =
+            |id: &&NodeId| self.nodes.get(id).is_some_and(|n| n.lane.as_ref() == Some(lane));
+        self.open.iter().rev().filter(|id| id.kind() == kind).find(in_lane).cloned()
     }
 
     fn model_delta(&mut self, cx: &Cx<'_>, delta: &str) {
         let message = cx.scope().message_id.as_ref().map(|id| id.as_str());
-        let known = self
-            .hot
-            .as_ref()
-            .filter(|hot| Some(&*hot.message_id) == message);
+        let known = self.hot.as_ref().filter(|hot| Some(&*hot.message_id) == message);
         let id = match known {
             Some(hot) if hot.full => return,
             Some(hot) => hot.node.clone(),
@@ -150,11 +131,7 @@ impl ExecutionGraph {
         };
         let full = node.settled
             || preview::extend(node.output.get_or_insert_default(), delta, preview::PREVIEW);
-        self.hot = message.map(|message_id| Hot {
-            message_id: message_id.into(),
-            node: id,
-            full,
-        });
+        self.hot = message.map(|message_id| Hot { message_id: message_id.into(), node: id, full });
     }
 
     /// Shows the final answer at the turn as well.

@@ -96,11 +96,7 @@ impl ExecutionGraph {
             };
             self.add(cx, id.clone(), &place, String::new());
         }
-        if self
-            .nodes
-            .get(&id)
-            .is_some_and(|n| n.settled && n.status != Status::Interrupted)
-        {
+        if self.nodes.get(&id).is_some_and(|n| n.settled && n.status != Status::Interrupted) {
             return; // decided once; a second answer changes nothing
         }
         self.settle(cx, &id, status, None);

@@ -28,11 +28,7 @@ impl ExecutionGraph {
                     ArtifactChange::Unknown => Status::Unknown,
                 };
                 name_product(node, e.title.as_deref().or(e.path.as_deref()));
-                let about = e
-                    .preview
-                    .as_deref()
-                    .or(e.path.as_deref())
-                    .or(e.kind.as_deref());
+                let about = e.preview.as_deref().or(e.path.as_deref()).or(e.kind.as_deref());
                 node.input = preview::some_line(about, preview::PREVIEW).or(node.input.take());
                 keep_ref(node, e.read_ref.as_ref());
                 node.revisions += 1;
@@ -68,11 +64,7 @@ impl ExecutionGraph {
                     Some(EvidenceStatus::Stale | EvidenceStatus::Unknown) | None => Status::Unknown,
                 };
                 name_product(node, e.title.as_deref().or(e.location.as_deref()));
-                let about = e
-                    .claim
-                    .as_deref()
-                    .or(e.summary.as_deref())
-                    .or(e.location.as_deref());
+                let about = e.claim.as_deref().or(e.summary.as_deref()).or(e.location.as_deref());
                 node.input = preview::some_line(about, preview::PREVIEW).or(node.input.take());
                 node.revisions += 1;
             }
@@ -120,22 +112,12 @@ impl ExecutionGraph {
     /// The call that an event names, else the model call, else the turn.
     fn maker(&self, cx: &Cx<'_>) -> Option<NodeId> {
         let scope = cx.scope();
-        let tool = scope
-            .tool_call_id
-            .as_ref()
-            .map(|n| self.current(NodeKind::ToolCall, n.as_str()));
-        let model = scope
-            .message_id
-            .as_ref()
-            .map(|n| self.current(NodeKind::ModelCall, n.as_str()));
-        let turn = scope
-            .turn_id
-            .as_ref()
-            .map(|n| NodeId::new(NodeKind::Turn, n.as_str()));
-        [tool, model, turn]
-            .into_iter()
-            .flatten()
-            .find(|id| self.nodes.contains(id.as_ref()))
+        let tool =
+            scope.tool_call_id.as_ref().map(|n| self.current(NodeKind::ToolCall, n.as_str()));
+        let model =
+            scope.message_id.as_ref().map(|n| self.current(NodeKind::ModelCall, n.as_str()));
+        let turn = scope.turn_id.as_ref().map(|n| NodeId::new(NodeKind::Turn, n.as_str()));
+        [tool, model, turn].into_iter().flatten().find(|id| self.nodes.contains(id.as_ref()))
     }
 
     fn product_place(&mut self, cx: &Cx<'_>, maker: Option<&NodeId>) -> Place {
@@ -147,11 +129,7 @@ impl ExecutionGraph {
             return Place { lane, band, parent };
         }
         let scoped = cx.scope().turn_id.is_some() || cx.scope().subagent_id.is_some();
-        if scoped {
-            self.place_in_turn(cx).unwrap_or_default()
-        } else {
-            Place::default()
-        }
+        if scoped { self.place_in_turn(cx).unwrap_or_default() } else { Place::default() }
     }
 }
 

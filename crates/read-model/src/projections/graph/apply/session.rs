@@ -44,30 +44,19 @@ impl ExecutionGraph {
                 }
             }
             ContextEvent::StreamRepaired(e) => {
-                let open = self
-                    .open
-                    .iter()
-                    .rev()
-                    .find(|id| id.kind() == NodeKind::Interruption);
+                let open = self.open.iter().rev().find(|id| id.kind() == NodeKind::Interruption);
                 let Some(id) = open.cloned() else {
                     return;
                 };
                 let lost = e.lost.filter(|lost| *lost > 0);
-                let status = if lost.is_some() {
-                    Status::Partial
-                } else {
-                    Status::Succeeded
-                };
+                let status = if lost.is_some() { Status::Partial } else { Status::Succeeded };
                 let said = lost.map(|lost| format!("repaired, {lost} events lost"));
                 self.end_boundary(cx, &id, status, said.or_else(|| Some("repaired".into())));
             }
             ContextEvent::SessionForked(e) => {
                 let id = numbered(NodeKind::Fork, cx);
                 self.boundary(cx, &id, "forked", e.reason.as_deref());
-                let said = format!(
-                    "from {} at event {}",
-                    e.parent_session_id, e.parent_sequence
-                );
+                let said = format!("from {} at event {}", e.parent_session_id, e.parent_sequence);
                 self.end_boundary(cx, &id, Status::Succeeded, Some(preview::line(&said, 120)));
             }
             // What the model sees beside the history, and foreign states, are other views'.
@@ -116,13 +105,8 @@ impl ExecutionGraph {
 
     /// The compaction that an event ends: by its id, else the one that is running.
     fn open_compaction(&self, cx: &Cx<'_>, id: Option<&str>) -> NodeId {
-        let running = || {
-            self.open
-                .iter()
-                .rev()
-                .find(|id| id.kind() == NodeKind::Compaction)
-                .cloned()
-        };
+        let running =
+            || self.open.iter().rev().find(|id| id.kind() == NodeKind::Compaction).cloned();
         match id {
             Some(_) => compaction_id(cx, id),
             None => running().unwrap_or_else(|| compaction_id(cx, None)),
@@ -157,13 +141,10 @@ impl ExecutionGraph {
                 let tool = tool.map(|name| self.current(NodeKind::ToolCall, name.as_str()));
                 let turn = cx.scope().turn_id.as_ref();
                 let turn = turn.map(|name| NodeId::new(NodeKind::Turn, name.as_str()));
-                let found = [tool, turn]
-                    .into_iter()
-                    .flatten()
-                    .find(|id| self.nodes.contains(id.as_ref()));
+                let found =
+                    [tool, turn].into_iter().flatten().find(|id| self.nodes.contains(id.as_ref()));
                 if let Some(node) = found.and_then(|id| self.nodes.get_mut(&id)) {
-                    node.failure_category
-                        .get_or_insert_with(|| preview::line(&e.code, 80));
+                    node.failure_category.get_or_insert_with(|| preview::line(&e.code, 80));
                 }
             }
             // Measurements and warnings are the diagnostics view's.
@@ -182,8 +163,7 @@ impl ExecutionGraph {
             self.model_call(cx)
         } else {
             let lane = self.lane(cx);
-            self.open_in(&lane, NodeKind::ModelCall)
-                .or_else(|| self.newest_call(&lane))
+            self.open_in(&lane, NodeKind::ModelCall).or_else(|| self.newest_call(&lane))
         };
         let Some(id) = call else {
             return;
@@ -207,13 +187,9 @@ impl ExecutionGraph {
         let Some(node) = self.nodes.get_mut(id) else {
             return;
         };
-        let Some(before) = node
-            .own_tokens
-            .filter(|own| !own.estimated || tokens.estimated)
-        else {
-            node.own_tokens = Some(tokens)
-                .filter(|tokens| !tokens.is_unknown())
-                .or(node.own_tokens);
+        let Some(before) = node.own_tokens.filter(|own| !own.estimated || tokens.estimated) else {
+            node.own_tokens =
+                Some(tokens).filter(|tokens| !tokens.is_unknown()).or(node.own_tokens);
             return;
         };
         if tokens.estimated && !before.estimated {
@@ -232,12 +208,7 @@ impl ExecutionGraph {
 
 /// What a compaction brought.
 fn sizes(e: &HistoryCompacted) -> Option<String> {
-    match (
-        e.before_tokens,
-        e.after_tokens,
-        e.before_chars,
-        e.after_chars,
-    ) {
+    match (e.before_tokens, e.after_tokens, e.before_chars, e.after_chars) {
         (Some(from), Some(to), _, _) => Some(format!("{from} → {to} tokens")),
         (_, _, Some(from), Some(to)) => Some(format!("{from} → {to} characters")),
         _ => preview::some_line(e.summary.as_deref(), preview::PREVIEW),

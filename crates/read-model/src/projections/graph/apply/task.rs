@@ -40,12 +40,7 @@ impl ExecutionGraph {
             TaskEvent::JobQueued(e) => {
                 let id = NodeId::new(NodeKind::Job, &e.job_id);
                 let title = e.title.as_deref().unwrap_or(&e.job_id);
-                self.work_item(
-                    cx,
-                    &id,
-                    preview::line(title, preview::TITLE),
-                    Status::Queued,
-                );
+                self.work_item(cx, &id, preview::line(title, preview::TITLE), Status::Queued);
                 if let Some(node) = self.nodes.get_mut(&id) {
                     node.input = preview::some_line(e.reason.as_deref(), preview::PREVIEW);
                 }
@@ -58,11 +53,7 @@ impl ExecutionGraph {
         let Some(id) = task_id(cx) else {
             return;
         };
-        let title = e
-            .label
-            .as_deref()
-            .or(e.objective.as_deref())
-            .unwrap_or(id.name());
+        let title = e.label.as_deref().or(e.objective.as_deref()).unwrap_or(id.name());
         let status = e.status.map_or(Status::Queued, of_task_status);
         self.work_item(cx, &id, preview::line(title, preview::TITLE), status);
         if let Some(node) = self.nodes.get_mut(&id) {
@@ -73,12 +64,7 @@ impl ExecutionGraph {
             let first = NodeId::new(NodeKind::Task, name);
             if !self.nodes.contains(first.as_ref()) {
                 // Named before its own event: it exists, and nothing else is known of it.
-                self.work_item(
-                    cx,
-                    &first,
-                    preview::line(name, preview::TITLE),
-                    Status::Unknown,
-                );
+                self.work_item(cx, &first, preview::line(name, preview::TITLE), Status::Unknown);
             }
             let met = self.nodes.get(&first).map(|node| node.status);
             self.tie(cx, EdgeKind::DependsOn, &first, &id, met);
@@ -95,12 +81,7 @@ impl ExecutionGraph {
             return;
         };
         if !self.nodes.contains(id.as_ref()) {
-            self.work_item(
-                cx,
-                &id,
-                preview::line(id.name(), preview::TITLE),
-                Status::Unknown,
-            );
+            self.work_item(cx, &id, preview::line(id.name(), preview::TITLE), Status::Unknown);
         }
         self.parent_task(cx, &id);
         let status = e.status.map(of_task_status);
@@ -120,23 +101,13 @@ impl ExecutionGraph {
 
     /// The run and the attempt that the state of a task is about: a retry is a new attempt, nothing is overwritten.
     fn execution(&mut self, cx: &Cx<'_>, task: &NodeId, status: Status) {
-        let run = cx
-            .scope()
-            .run_id
-            .as_ref()
-            .map(|n| NodeId::new(NodeKind::Run, n.as_str()));
-        let attempt = cx
-            .scope()
-            .attempt_id
-            .as_ref()
-            .map(|n| NodeId::new(NodeKind::Attempt, n.as_str()));
+        let run = cx.scope().run_id.as_ref().map(|n| NodeId::new(NodeKind::Run, n.as_str()));
+        let attempt =
+            cx.scope().attempt_id.as_ref().map(|n| NodeId::new(NodeKind::Attempt, n.as_str()));
         let mut whole = task.clone();
         for id in [run, attempt].into_iter().flatten() {
             if !self.nodes.contains(id.as_ref()) {
-                let place = Place {
-                    parent: Some(whole.clone()),
-                    ..Place::default()
-                };
+                let place = Place { parent: Some(whole.clone()), ..Place::default() };
                 let title = preview::line(id.name(), preview::TITLE);
                 self.add(cx, id.clone(), &place, title);
                 self.products.push_back(id.clone());
@@ -179,10 +150,7 @@ impl ExecutionGraph {
             let title = preview::line(parent.name(), preview::TITLE);
             self.work_item(cx, &parent, title, Status::Unknown);
         }
-        let below = self
-            .nodes
-            .get(&parent)
-            .is_some_and(|node| self.is_below(node, id));
+        let below = self.nodes.get(&parent).is_some_and(|node| self.is_below(node, id));
         if below || parent == *id {
             self.note(
                 cx,
@@ -240,18 +208,8 @@ impl ExecutionGraph {
             return;
         };
         self.move_agent(cx, &id, &parent);
-        let kind = if e.handoff {
-            EdgeKind::Handoff
-        } else {
-            EdgeKind::Spawned
-        };
-        self.tie(
-            cx,
-            kind,
-            &starter.unwrap_or(parent),
-            &id,
-            Some(Status::Running),
-        );
+        let kind = if e.handoff { EdgeKind::Handoff } else { EdgeKind::Spawned };
+        self.tie(cx, kind, &starter.unwrap_or(parent), &id, Some(Status::Running));
     }
 
     /// The node below which a sub-agent stands, and the one that the edge starts at.
@@ -273,9 +231,7 @@ impl ExecutionGraph {
                 self.agent(cx, parent); // unplaced until an event starts it
             }
             let in_lane = |call: &NodeId| {
-                self.nodes
-                    .get(call)
-                    .is_some_and(|node| node.lane.as_ref() == Some(&known))
+                self.nodes.get(call).is_some_and(|node| node.lane.as_ref() == Some(&known))
             };
             let whole = call.clone().filter(in_lane).unwrap_or(known);
             return (Some(whole), call);
@@ -288,19 +244,11 @@ impl ExecutionGraph {
             self.note(cx, "parent_unknown", id, message);
         }
         // No parent named: the main agent started it. Its own events may still name it, so ask the thread and turn.
-        let turn = cx
-            .scope()
-            .turn_id
-            .as_ref()
-            .map(|n| NodeId::new(NodeKind::Turn, n.as_str()));
+        let turn = cx.scope().turn_id.as_ref().map(|n| NodeId::new(NodeKind::Turn, n.as_str()));
         let turn = turn.filter(|turn| {
-            self.nodes
-                .get(turn)
-                .is_some_and(|n| n.lane.as_ref().is_some_and(|lane| lane != id))
+            self.nodes.get(turn).is_some_and(|n| n.lane.as_ref().is_some_and(|lane| lane != id))
         });
-        let parent = turn
-            .or_else(|| self.bands.back().cloned())
-            .or_else(|| self.primary.clone());
+        let parent = turn.or_else(|| self.bands.back().cloned()).or_else(|| self.primary.clone());
         (parent, None)
     }
 
@@ -340,11 +288,7 @@ impl ExecutionGraph {
             None => self.agent(cx, to), // somebody was addressed whom nobody started: unplaced, not dropped
         };
         let handoff = e.kind.as_deref() == Some("handoff");
-        let kind = if handoff {
-            EdgeKind::Handoff
-        } else {
-            EdgeKind::Message
-        };
+        let kind = if handoff { EdgeKind::Handoff } else { EdgeKind::Message };
         self.tie(cx, kind, &from, &to, None);
     }
 
@@ -358,22 +302,13 @@ impl ExecutionGraph {
         if name == "main" {
             return self.primary.clone();
         }
-        let mut agents = self
-            .nodes
-            .iter()
-            .rev()
-            .filter(|node| node.kind() == NodeKind::Subagent);
-        agents
-            .find(|node| node.title == name)
-            .map(|node| node.id.clone())
+        let mut agents = self.nodes.iter().rev().filter(|node| node.kind() == NodeKind::Subagent);
+        agents.find(|node| node.title == name).map(|node| node.id.clone())
     }
 }
 
 fn task_id(cx: &Cx<'_>) -> Option<NodeId> {
-    cx.scope()
-        .task_id
-        .as_ref()
-        .map(|task| NodeId::new(NodeKind::Task, task.as_str()))
+    cx.scope().task_id.as_ref().map(|task| NodeId::new(NodeKind::Task, task.as_str()))
 }
 
 const fn of_task_status(status: TaskStatus) -> Status {

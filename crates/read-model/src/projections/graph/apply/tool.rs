@@ -60,11 +60,7 @@ impl ExecutionGraph {
         node.status = Status::Running;
         node.started_at = at; // waiting for an approval is not running
         node.last_sequence = cx.sequence;
-        node.input = e
-            .args
-            .as_ref()
-            .and_then(preview::json)
-            .or(node.input.take());
+        node.input = e.args.as_ref().and_then(preview::json).or(node.input.take());
         if let Some(title) = preview::some_line(e.title.as_deref(), preview::TITLE) {
             node.input.get_or_insert(title);
         }
@@ -75,13 +71,7 @@ impl ExecutionGraph {
                 RefKind::Evidence => NodeKind::Evidence,
                 RefKind::Output | RefKind::Diagnostic | RefKind::Trace | RefKind::Raw => continue,
             };
-            self.tie(
-                cx,
-                EdgeKind::Consumed,
-                &NodeId::new(kind, &input.id),
-                &id,
-                None,
-            );
+            self.tie(cx, EdgeKind::Consumed, &NodeId::new(kind, &input.id), &id, None);
         }
     }
 
@@ -102,14 +92,8 @@ impl ExecutionGraph {
         let Some(id) = self.tool_call(cx, e.tool_name.as_deref(), Status::Running) else {
             return;
         };
-        let refused = self
-            .nodes
-            .get(&id)
-            .is_some_and(|node| node.status == Status::Denied);
-        let stated = e
-            .status
-            .map(of_tool_status)
-            .filter(|status| *status != Status::Unknown);
+        let refused = self.nodes.get(&id).is_some_and(|node| node.status == Status::Denied);
+        let stated = e.status.map(of_tool_status).filter(|status| *status != Status::Unknown);
         let status = match stated.unwrap_or_else(|| of_category(&e.failure_category)) {
             Status::Failed | Status::Succeeded | Status::Partial if refused => Status::Denied,
             Status::Succeeded | Status::Partial => Status::Failed,
@@ -140,9 +124,7 @@ impl ExecutionGraph {
             return Some(id);
         }
         let place = self.place(cx)?;
-        let title = tool_name
-            .map(|name| preview::line(name, preview::TITLE))
-            .unwrap_or_default();
+        let title = tool_name.map(|name| preview::line(name, preview::TITLE)).unwrap_or_default();
         self.add(cx, id.clone(), &place, title);
         if let Some(node) = self.nodes.get_mut(&id) {
             node.status = status;
@@ -162,9 +144,7 @@ impl ExecutionGraph {
         let newest = || {
             let whole = parent.as_ref().and_then(|whole| self.nodes.get(whole))?;
             let mut parts = whole.links.parts.iter().rev();
-            parts
-                .find(|part| part.kind() == NodeKind::ModelCall)
-                .cloned()
+            parts.find(|part| part.kind() == NodeKind::ModelCall).cloned()
         };
         if let Some(model) = asked.or_else(newest) {
             self.tie(cx, EdgeKind::Causes, &model, tool, None);

@@ -45,12 +45,7 @@ fn op() -> impl Strategy<Value = Op> {
         (id.clone(), any::<bool>()).prop_map(|(a, b)| Op::Resolved(a, b)),
         (id.clone(), id.clone()).prop_map(|(a, b)| Op::Artifact(a, b)),
         (id.clone(), id.clone()).prop_map(|(a, b)| Op::Evidence(a, b)),
-        (
-            0_u8..4,
-            prop::option::of(id.clone()),
-            prop::option::of(0_u8..4),
-            any::<bool>()
-        )
+        (0_u8..4, prop::option::of(id.clone()), prop::option::of(0_u8..4), any::<bool>())
             .prop_map(|(a, b, c, d)| Op::Spawn(a, b, c, d)),
         (0_u8..4, any::<bool>()).prop_map(|(a, b)| Op::AgentDone(a, b)),
     ]
@@ -74,20 +69,16 @@ fn tell(ops: &[Op]) -> Story {
             Op::Result(n) => s.result(&name("c", n), "ok"),
             Op::Failed(n) => s.failed(&name("c", n), "execution_failed", "no"),
             Op::Required(a, c) => s.required(&name("act", a), &name("c", c), "tool", "{}"),
-            Op::Resolved(a, yes) => s.resolved(
-                &name("act", a),
-                if *yes { "approve" } else { "deny" },
-                "mia",
-            ),
+            Op::Resolved(a, yes) => {
+                s.resolved(&name("act", a), if *yes { "approve" } else { "deny" }, "mia")
+            }
             Op::Artifact(a, c) => s.artifact(&name("art", a), &name("c", c), "file"),
             Op::Evidence(a, c) => {
                 s.evidence(&name("e", a), &name("c", c), "check", EvidenceStatus::Ready)
             }
             Op::Spawn(a, call, parent, handoff) => {
-                let (call, parent) = (
-                    call.map(|n| name("c", &n)),
-                    parent.map(|n| name("agent", &n)),
-                );
+                let (call, parent) =
+                    (call.map(|n| name("c", &n)), parent.map(|n| name("agent", &n)));
                 s.start_agent(
                     &name("agent", a),
                     "helper",
@@ -106,20 +97,12 @@ fn tell(ops: &[Op]) -> Story {
 
 /// The usual limits, and ones so small that everything is folded all the time.
 fn limits() -> impl Strategy<Value = GraphLimits> {
-    let of = |items| {
-        GraphLimits::from(&crate::Limits {
-            items,
-            ..crate::Limits::default()
-        })
-    };
+    let of = |items| GraphLimits::from(&crate::Limits { items, ..crate::Limits::default() });
     prop_oneof![Just(of(200)), Just(of(3)), Just(of(12)), Just(of(30))]
 }
 
 fn fold(story: &Story, limits: GraphLimits) -> ExecutionGraph {
-    let mut graph = ExecutionGraph {
-        limits,
-        ..ExecutionGraph::default()
-    };
+    let mut graph = ExecutionGraph { limits, ..ExecutionGraph::default() };
     for event in &story.events {
         graph.apply(event, &event.event());
     }

@@ -62,9 +62,7 @@ impl Story {
         let recorded_at = RecordedAt(self.now + 500);
         let mut salt = [0; 16];
         salt[..8].copy_from_slice(&sequence.to_le_bytes());
-        self.chain = self
-            .chain
-            .next(&leaf(&self.session, sequence, recorded_at, &salt, &draft));
+        self.chain = self.chain.next(&leaf(&self.session, sequence, recorded_at, &salt, &draft));
         let session_id = self.session.clone();
         self.events.push(RecordedEvent {
             session_id,
@@ -82,30 +80,13 @@ impl Story {
         self.scope.turn_id = Some(TurnId::parse(id).unwrap());
         self.scope.step_id = None;
         let (role, parts, source, input_ref) = (None, Vec::new(), None, None);
-        self.say(TurnSubmitted {
-            role,
-            text: Some(text.into()),
-            parts,
-            source,
-            input_ref,
-        });
-        self.wait(40).say(TurnStarted {
-            model: None,
-            provider: None,
-            cwd: None,
-            title: None,
-        })
+        self.say(TurnSubmitted { role, text: Some(text.into()), parts, source, input_ref });
+        self.wait(40).say(TurnStarted { model: None, provider: None, cwd: None, title: None })
     }
 
     pub(crate) fn done(&mut self) -> &mut Self {
         let (reason, detail, terminal_status) = (Some("accepted".into()), None, None);
-        self.say(TurnCompleted {
-            reason,
-            detail,
-            terminal_status,
-            duration_ms: None,
-            usage: None,
-        })
+        self.say(TurnCompleted { reason, detail, terminal_status, duration_ms: None, usage: None })
     }
 
     pub(crate) fn fail(&mut self, category: &str, error: &str) -> &mut Self {
@@ -179,13 +160,7 @@ impl Story {
 
     pub(crate) fn delta(&mut self, id: &str, delta: &str) -> &mut Self {
         let scope = self.with("messageId", id);
-        self.say_in(
-            scope,
-            ModelDelta {
-                delta: delta.into(),
-                role: None,
-            },
-        )
+        self.say_in(scope, ModelDelta { delta: delta.into(), role: None })
     }
 
     pub(crate) fn model_done(

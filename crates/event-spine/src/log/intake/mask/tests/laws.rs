@@ -23,10 +23,7 @@ fn any_json(
             prop::collection::vec(inner.clone(), 0..4)
                 .prop_map(|items| format!("[{}]", items.join(","))),
             prop::collection::vec((names, inner), 0..4).prop_map(|members| {
-                let members: Vec<_> = members
-                    .iter()
-                    .map(|(n, v)| format!("\"{n}\":{v}"))
-                    .collect();
+                let members: Vec<_> = members.iter().map(|(n, v)| format!("\"{n}\":{v}")).collect();
                 format!("{{{}}}", members.join(","))
             }),
         ]
@@ -52,12 +49,10 @@ fn salted() -> impl Strategy<Value = String> + Clone {
         ".{0,20}".prop_map(|text| text),
         (".{0,12}", ".{0,12}").prop_map(|(a, b)| {
             let clean = |text: String| {
-                text.trim_end_matches(|c: char| c.is_ascii_alphanumeric())
-                    .to_owned()
+                text.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).to_owned()
             };
-            let after = b
-                .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_')
-                .to_owned();
+            let after =
+                b.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
             format!("{}{}{after}", clean(a), canary())
         }),
     ]

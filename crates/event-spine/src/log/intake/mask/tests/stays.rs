@@ -123,10 +123,7 @@ fn opaque_reasoning_is_byte_equal_or_gone_whole() {
     );
     check(r#"{"encryptedContent":"SIG","a":1}"#, r#"{"a":1}"#);
     check(r#"{"a":1,"thoughtSignature":"SIG"}"#, r#"{"a":1}"#);
-    check(
-        r#"{"a":1,"thought_signature":"SIG","encryptedValue":"SIG"}"#,
-        r#"{"a":1}"#,
-    );
+    check(r#"{"a":1,"thought_signature":"SIG","encryptedValue":"SIG"}"#, r#"{"a":1}"#);
     check(r#"{"reasoning_opaque":"SIG"}"#, "{}");
     check(
         r#"{"metadata":{"anthropic":{"redactedData":"SIG"}}}"#,
@@ -136,9 +133,7 @@ fn opaque_reasoning_is_byte_equal_or_gone_whole() {
     check(r#"{"signature":"sk-ant-1"}"#, r#"{"signature":"sk-ant-1"}"#);
     // No opaque reasoning: masked like any text.
     assert_eq!(
-        brief(&masked_payload(
-            r#"{"signature":"login(password='hunter2')"}"#
-        )),
+        brief(&masked_payload(r#"{"signature":"login(password='hunter2')"}"#)),
         r#"{"signature":"login(password='[password]')"}"#
     );
 }
@@ -178,25 +173,10 @@ fn a_value_that_masking_fails_on_is_withheld_and_the_event_kept() {
         2,
     );
     check("tool.result", r#"{"a":"kaboom"}"#, r#"{"a":"WITHHELD"}"#, 1);
-    check(
-        "tool.result",
-        r#"{"bomb":"boom","b":"x"}"#,
-        r#"{"bomb":"WITHHELD","b":"x"}"#,
-        1,
-    );
+    check("tool.result", r#"{"bomb":"boom","b":"x"}"#, r#"{"bomb":"WITHHELD","b":"x"}"#, 1);
     check("tool.result", r#"{"boom":1}"#, r#"{"WITHHELD":1}"#, 1);
-    check(
-        "model.delta",
-        r#"{"delta":"boom"}"#,
-        r#"{"delta":"WITHHELD"}"#,
-        1,
-    );
-    check(
-        "model.delta",
-        r#"{"delta":"fine"}"#,
-        r#"{"delta":"fine"}"#,
-        0,
-    );
+    check("model.delta", r#"{"delta":"boom"}"#, r#"{"delta":"WITHHELD"}"#, 1);
+    check("model.delta", r#"{"delta":"fine"}"#, r#"{"delta":"fine"}"#, 0);
     let (text, counts) = masker.mask_text("boom");
     assert_eq!((text.as_ref(), counts.total()), (WITHHELD, 1));
 }

@@ -7,11 +7,7 @@ use super::*;
 /// What is stored of a text that comes in pieces.
 fn stored(event_type: &str, pieces: &[&str]) -> String {
     let masker = masker();
-    let member = if event_type == "tool.progress" {
-        "preview"
-    } else {
-        "delta"
-    };
+    let member = if event_type == "tool.progress" { "preview" } else { "delta" };
     let mut out = String::new();
     for piece in pieces {
         let payload = serde_json::json!({ member: piece }).to_string();
@@ -42,20 +38,14 @@ fn check(before: &str, secret: &str, after: &str, bound: usize) {
     for first in before.len().saturating_sub(3)..=last {
         let two = stored("model.delta", &[&text[..first], &text[first..]]);
         let leak = leaked(&two, secret);
-        assert!(
-            leak <= bound,
-            "{leak} characters of {secret} at {first}: {two}"
-        );
+        assert!(leak <= bound, "{leak} characters of {secret} at {first}: {two}");
         assert!(two.starts_with(before), "{first}: {two}");
         assert!(two.ends_with(after), "{first}: {two}");
         for second in (first..=last).step_by(if secret.len() > 30 { 13 } else { 1 }) {
             let pieces = [&text[..first], &text[first..second], &text[second..]];
             let three = stored("model.delta", &pieces);
             let leak = leaked(&three, secret);
-            assert!(
-                leak <= bound,
-                "{leak} of {secret} at {first}, {second}: {three}"
-            );
+            assert!(leak <= bound, "{leak} of {secret} at {first}, {second}: {three}");
             assert!(three.ends_with(after), "{first}, {second}: {three}");
         }
     }
@@ -72,12 +62,7 @@ fn every_known_token_is_caught_wherever_it_is_split() {
     for rule in TOKENS {
         let body = made_up(rule.class, rule.min.max(20).min(rule.max));
         let token = format!("{}{body}", rule.prefix);
-        check(
-            "the key is ",
-            &token,
-            " ok",
-            rule.prefix.len() + rule.stub(),
-        );
+        check("the key is ", &token, " ok", rule.prefix.len() + rule.stub());
     }
 }
 
@@ -85,21 +70,12 @@ fn every_known_token_is_caught_wherever_it_is_split() {
 #[test]
 fn shapes_are_caught_wherever_they_are_split() {
     let key = made_up(base64, 40).replace('=', "a");
-    let jwt = format!(
-        "eyJ{}.eyJ{}.{}",
-        made_up(alnum, 20),
-        made_up(alnum, 30),
-        made_up(dashed, 43)
-    );
+    let jwt =
+        format!("eyJ{}.eyJ{}.{}", made_up(alnum, 20), made_up(alnum, 30), made_up(dashed, 43));
     check("id ", &jwt, " ok", 12);
     check("Authorization: Bearer ", &made_up(alnum, 30), "\nok", 5);
     check("postgres://app:", "hunter2x", "@db/x", 0);
-    check(
-        "bot ",
-        &format!("123456789:AA{}", made_up(dashed, 33)),
-        " ok",
-        18,
-    );
+    check("bot ", &format!("123456789:AA{}", made_up(dashed, 33)), " ok", 18);
     let pem = format!(
         "-----BEGIN RSA PRIVATE KEY-----\n{key}\n{key}\nAbc=\n-----END RSA PRIVATE KEY-----"
     );
@@ -137,28 +113,16 @@ fn streams_are_kept_apart() {
     let piece = |message: &str, event_type: &str, payload: &str| {
         let mut draft = draft(event_type, payload);
         draft.scope.set("messageId", message).unwrap();
-        masker
-            .mask(&session(), draft)
-            .draft
-            .payload
-            .as_str()
-            .to_owned()
+        masker.mask(&session(), draft).draft.payload.as_str().to_owned()
     };
     piece("a", "model.delta", r#"{"delta":"password="}"#);
-    assert_eq!(
-        piece("b", "model.delta", r#"{"delta":"hunter2 x"}"#),
-        r#"{"delta":"hunter2 x"}"#
-    );
+    assert_eq!(piece("b", "model.delta", r#"{"delta":"hunter2 x"}"#), r#"{"delta":"hunter2 x"}"#);
     assert_eq!(
         piece("a", "reasoning.delta", r#"{"delta":"hunter2 x"}"#),
         r#"{"delta":"hunter2 x"}"#
     );
     assert!(piece("a", "model.delta", r#"{"delta":"hunter2 x"}"#).contains("[masked:password:"));
-    piece(
-        "c",
-        "tool.progress",
-        r#"{"stream":"stdout","preview":"password="}"#,
-    );
+    piece("c", "tool.progress", r#"{"stream":"stdout","preview":"password="}"#);
     let other = r#"{"stream":"stderr","preview":"hunter2 x"}"#;
     assert_eq!(piece("c", "tool.progress", other), other);
 }
