@@ -60,19 +60,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         bytes(total)
     )?;
     writeln!(app.out)?;
-    let rows = Part::ALL
-        .iter()
-        .filter(|part| folder.files(**part) > 0)
-        .map(|part| {
-            vec![
-                part.name().to_owned(),
-                count(folder.files(*part)),
-                bytes(folder.bytes(*part)),
-                app.out.paint(DIM, part.what()),
-            ]
-        })
-        .collect();
-    app.out.table(&[left("kind"), right("files"), right("bytes"), left("")], rows)?;
+    draw_parts(app, &folder)?;
     if sessions.is_empty() {
         return Ok(Answer::Yes);
     }
@@ -96,4 +84,22 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         writeln!(app.out, "{text}")?;
     }
     Ok(Answer::Yes)
+}
+
+/// What lies in the folder, by kind of file.
+fn draw_parts(app: &mut App, folder: &Folder) -> Result<(), Failure> {
+    let rows = Part::ALL
+        .iter()
+        .filter(|part| folder.files(**part) > 0)
+        .map(|part| {
+            vec![
+                part.name().to_owned(),
+                count(folder.files(*part)),
+                bytes(folder.bytes(*part)),
+                app.out.paint(DIM, part.what()),
+            ]
+        })
+        .collect();
+    app.out.table(&[left("kind"), right("files"), right("bytes"), left("")], rows)?;
+    Ok(())
 }

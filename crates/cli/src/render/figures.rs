@@ -85,6 +85,11 @@ pub(crate) fn draw(out: &mut Out, usage: &Usage) -> io::Result<()> {
             writeln!(out, "{text}")?;
         }
     }
+    draw_accounts(out, usage)
+}
+
+/// Who used how much, when more than one did.
+fn draw_accounts(out: &mut Out, usage: &Usage) -> io::Result<()> {
     let rows: Vec<_> = usage
         .accounts
         .iter()

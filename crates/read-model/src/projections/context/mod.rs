@@ -137,21 +137,8 @@ impl Context {
                     document.patch(recorded, &e.patch, limit);
                 });
             }
-            ContextEvent::StreamInterrupted(e) => {
-                self.hydration.interrupted = true;
-                self.hydration.repairing = false;
-                self.hydration.interruptions += 1;
-                self.hydration.reason = Some(e.reason.clone());
-                self.hydration.since = Some(Moment::of(recorded));
-            }
-            ContextEvent::StreamRepaired(e) => {
-                self.hydration.interrupted = false;
-                self.hydration.repairing = false;
-                self.hydration.repairs += 1;
-                self.hydration.lost_events = e.lost.unwrap_or(0);
-                self.hydration.reason.clone_from(&e.detail);
-                self.hydration.since = Some(Moment::of(recorded));
-            }
+            ContextEvent::StreamInterrupted(e) => self.interrupted(recorded, e),
+            ContextEvent::StreamRepaired(e) => self.repaired(recorded, e),
             ContextEvent::SessionForked(e) => {
                 self.fork = Some(ForkOrigin {
                     parent_session_id: e.parent_session_id.clone(),
@@ -162,6 +149,23 @@ impl Context {
                 });
             }
         }
+    }
+
+    fn interrupted(&mut self, recorded: &RecordedEvent, e: &payload::StreamInterrupted) {
+        self.hydration.interrupted = true;
+        self.hydration.repairing = false;
+        self.hydration.interruptions += 1;
+        self.hydration.reason = Some(e.reason.clone());
+        self.hydration.since = Some(Moment::of(recorded));
+    }
+
+    fn repaired(&mut self, recorded: &RecordedEvent, e: &payload::StreamRepaired) {
+        self.hydration.interrupted = false;
+        self.hydration.repairing = false;
+        self.hydration.repairs += 1;
+        self.hydration.lost_events = e.lost.unwrap_or(0);
+        self.hydration.reason.clone_from(&e.detail);
+        self.hydration.since = Some(Moment::of(recorded));
     }
 
     fn attach(&mut self, recorded: &RecordedEvent, attached: &payload::ContextAttached) {

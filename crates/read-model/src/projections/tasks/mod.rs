@@ -8,6 +8,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+use event_spine::event::family::task::{ChannelMessage, JobQueued};
 use event_spine::event::family::{Event, TaskEvent};
 use event_spine::{RecordedEvent, Scope};
 use serde::{Deserialize, Serialize};
@@ -158,44 +159,45 @@ impl Tasks {
                 self.subagents.complete(recorded, completed, self.preview_bytes);
             }
             TaskEvent::SubagentFailed(failed) => self.subagents.fail(recorded, failed),
-            TaskEvent::JobQueued(job) => {
-                let place = match self.jobs.place(&job.job_id) {
-                    Some(place) => place,
-                    None => self.jobs.push(Job {
-                        job_id: job.job_id.clone(),
-                        scope: scope.clone(),
-                        title: None,
-                        queue: None,
-                        reason: None,
-                        times: 0,
-                        first: Moment::of(recorded),
-                        last: Moment::of(recorded),
-                    }),
-                };
-                self.jobs.update_at(place, |row| {
-                    row.times += 1;
-                    row.title.clone_from(&job.title);
-                    row.queue.clone_from(&job.queue);
-                    row.reason.clone_from(&job.reason);
-                    row.last = Moment::of(recorded);
-                });
-            }
-            TaskEvent::ChannelMessage(message) => {
-                self.messages.push(AgentMessage {
-                    channel_id: message.channel_id.clone(),
-                    scope: scope.clone(),
-                    from: message.from.clone(),
-                    to: message.to.clone(),
-                    text: Text::new(
-                        message.text.as_deref().unwrap_or_default(),
-                        self.preview_bytes,
-                    ),
-                    kind: message.kind.clone(),
-                    at: Moment::of(recorded),
-                });
-            }
+            TaskEvent::JobQueued(job) => self.queued(recorded, job),
+            TaskEvent::ChannelMessage(message) => self.said(recorded, message),
         }
         Applied::Changed
+    }
+
+    fn queued(&mut self, recorded: &RecordedEvent, job: &JobQueued) {
+        let place = match self.jobs.place(&job.job_id) {
+            Some(place) => place,
+            None => self.jobs.push(Job {
+                job_id: job.job_id.clone(),
+                scope: recorded.draft.scope.clone(),
+                title: None,
+                queue: None,
+                reason: None,
+                times: 0,
+                first: Moment::of(recorded),
+                last: Moment::of(recorded),
+            }),
+        };
+        self.jobs.update_at(place, |row| {
+            row.times += 1;
+            row.title.clone_from(&job.title);
+            row.queue.clone_from(&job.queue);
+            row.reason.clone_from(&job.reason);
+            row.last = Moment::of(recorded);
+        });
+    }
+
+    fn said(&mut self, recorded: &RecordedEvent, message: &ChannelMessage) {
+        self.messages.push(AgentMessage {
+            channel_id: message.channel_id.clone(),
+            scope: recorded.draft.scope.clone(),
+            from: message.from.clone(),
+            to: message.to.clone(),
+            text: Text::new(message.text.as_deref().unwrap_or_default(), self.preview_bytes),
+            kind: message.kind.clone(),
+            at: Moment::of(recorded),
+        });
     }
 
     /// Changes the task of the event; one that was never created appears with its first update.
