@@ -1,6 +1,6 @@
 //! Owns the shape of the command line: global options, the list of subcommands, and what becomes the exit status.
 //!
-//! Next: [`command`](crate::command), one file for each subcommand.
+//! Next: [`command`], one file for each subcommand.
 
 use std::io::Write as _;
 use std::path::PathBuf;

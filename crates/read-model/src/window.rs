@@ -7,7 +7,7 @@
 //!                 └ open rows stay, however old
 //! ```
 //! Rows whose first event comes before `before` are folded again from the log when somebody asks for them
-//! ([`page`](crate::page)).
+//! ([`page`](fn@crate::page)).
 
 use std::collections::VecDeque;
 use std::hash::Hash;

@@ -1,6 +1,6 @@
 //! Owns the flow of a transcript: who speaks, what stands close together, what was taken back.
 //!
-//! Next: [`part`](super::part), one part of it.
+//! Next: [`part`], one part of it.
 
 use std::io::{self, Write as _};
 

@@ -1,6 +1,6 @@
 //! Owns the one way in: from drafts to a receipt, or to an error and nothing stored.
 //!
-//! Next: [`intake`](super::intake) for steps one to three, [`seal`](super::seal) for four, [`store`](crate::store) for five.
+//! Next: [`intake`] for steps one to three, [`seal`](super::seal) for four, [`store`](crate::store) for five.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

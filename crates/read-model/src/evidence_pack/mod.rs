@@ -5,7 +5,7 @@
 //! gathers what the pack says ([`collect`], [`judge`]), the others write ids and events. [`verify_pack`] derives all of
 //! it again from the events and names the first that does not hold.
 //!
-//! Next: [`model`], what a pack says; [`write`], the file; [`verify`].
+//! Next: [`model`], what a pack says; [`write`](mod@write), the file; [`verify`].
 
 mod collect;
 mod entry;

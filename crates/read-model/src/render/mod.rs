@@ -1,6 +1,6 @@
 //! Owns how the execution graph is shown: as a picture, and as text for other programs that draw.
 //!
-//! Next: [`svg`], the picture; `text` measures what goes into it.
+//! Next: [`svg`](mod@svg), the picture; `text` measures what goes into it.
 
 mod dot;
 mod mermaid;
