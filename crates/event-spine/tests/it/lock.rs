@@ -70,3 +70,18 @@ fn two_appenders_that_expect_a_sequence_lose_nothing() {
         }));
     }
 }
+
+/// A kill while a folder is made leaves a lock and half a format mark: the next open goes on from there.
+// verifies: H04
+#[test]
+fn a_folder_whose_making_was_cut_off_is_made_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("LOCK"), "1\n").unwrap();
+    std::fs::write(dir.path().join("FORMAT.tmp"), "spi").unwrap();
+    let log = EventLog::open(dir.path(), options()).unwrap();
+    log.append(&session("s"), Expected::Empty, vec![tool_started("e1")]).unwrap();
+    drop(log);
+    std::fs::write(dir.path().join("FORMAT"), "something else").unwrap();
+    let refused = EventLog::open(dir.path(), options());
+    assert!(matches!(refused, Err(OpenError::NotALog { .. })), "what is no log is not touched");
+}

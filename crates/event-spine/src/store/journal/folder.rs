@@ -21,6 +21,8 @@ use crate::time::Entropy;
 const FORMAT: &str = "FORMAT";
 const LOCK: &str = "LOCK";
 const MASK_KEY: &str = "mask.key";
+/// What a folder may hold whose making was cut off before its format mark was there.
+const BEGINNINGS: [&str; 2] = [LOCK, "FORMAT.tmp"];
 
 /// A data folder that this process may write.
 pub(super) struct LockedFolder {
@@ -70,7 +72,7 @@ pub(super) fn check_format(dir: &Path) -> Result<(), OpenError> {
                 .into_iter()
                 .flatten()
                 .flatten()
-                .find(|entry| entry.file_name() != LOCK);
+                .find(|entry| !BEGINNINGS.iter().any(|name| entry.file_name() == *name));
             return Err(match foreign {
                 Some(entry) => {
                     not_a_log(&format!("it holds «{}»", entry.file_name().to_string_lossy()))
