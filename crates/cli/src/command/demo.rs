@@ -19,7 +19,7 @@ use crate::store;
 use crate::tally::{Taken, Tally};
 use crate::text::{counted, one_line};
 
-/// Show the whole story on bundled recordings of real agent runs: no key, no network
+/// Show the whole story on bundled recordings: no key, no network
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

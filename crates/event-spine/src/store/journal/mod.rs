@@ -59,9 +59,8 @@ impl Shared {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_fault(&self, fault: StoreFault) {
-        // What comes first is the cause; to those who come later the log is just closed for writing.
-        let _ = fault;
+    /// Takes nothing more. Who waited is told the cause; to those who come later the log is closed for writing.
+    fn poison(&self) {
         self.fault
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

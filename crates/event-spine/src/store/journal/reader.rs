@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::disk::{DiskFile, RealDisk};
+use super::disk::DiskFile;
 use super::frame::{SEGMENT_HEADER, is_segment_header};
 use super::index::{Index, Places};
 use super::scan::scan;
@@ -84,15 +84,18 @@ impl State {
         };
         for &number in sealed.iter().filter(|number| !known.contains(number)) {
             let mut notes = recover::Recovery::default();
-            recover::enter_sealed(&RealDisk, journal, number, &mut self.index, &mut notes, false)
-                .map_err(|e| match e {
-                OpenError::Io { action, path, source } => ReadError::Io { action, path, source },
-                _ => ReadError::Io {
-                    action: "read",
-                    path: segment_path(journal, number),
-                    source: std::sync::Arc::new(std::io::ErrorKind::InvalidData.into()),
+            recover::enter_sealed(journal, number, &mut self.index, &mut notes, false).map_err(
+                |e| match e {
+                    OpenError::Io { action, path, source } => {
+                        ReadError::Io { action, path, source }
+                    }
+                    _ => ReadError::Io {
+                        action: "read",
+                        path: segment_path(journal, number),
+                        source: std::sync::Arc::new(std::io::ErrorKind::InvalidData.into()),
+                    },
                 },
-            })?;
+            )?;
         }
         if last != self.growing {
             self.growing = last;

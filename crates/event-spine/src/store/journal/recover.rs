@@ -75,7 +75,7 @@ pub(super) fn recover(
         return Ok((index, create_segment(disk, journal, 1)?, recovery));
     };
     for &number in sealed {
-        enter_sealed(disk, journal, number, &mut index, &mut recovery, true)?;
+        enter_sealed(journal, number, &mut index, &mut recovery, true)?;
     }
     let tail = repair_tail(disk, journal, last, &mut index, &mut recovery)?;
     Ok((index, tail, recovery))
@@ -104,7 +104,6 @@ pub(super) fn create_segment(
 
 /// Enters a sealed segment: from its table of contents, else from its frames (and then writes the table again, when it may).
 pub(super) fn enter_sealed(
-    disk: &dyn Disk,
     journal: &Path,
     number: u64,
     index: &mut Index,
@@ -127,7 +126,6 @@ pub(super) fn enter_sealed(
     let damage =
         index.segments.get(&number).map(|segment| segment.damage.clone()).unwrap_or_default();
     note_damage(number, damage, recovery);
-    let _ = disk;
     Ok(())
 }
 

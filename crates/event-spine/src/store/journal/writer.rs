@@ -139,8 +139,8 @@ impl Writer {
     /// Syncs what is not on disk, or writes down that everything is.
     fn settle(&mut self) {
         let outcome = if self.dirty_since.is_some() { self.sync() } else { self.mark() };
-        if let Err(fault) = outcome {
-            self.poison(&fault);
+        if outcome.is_err() {
+            self.poison();
             self.dirty_since = None;
             self.unmarked = false;
         }
@@ -155,7 +155,7 @@ impl Writer {
                 self.shared.changes.send_modify(|ticks| *ticks += 1);
             }
             Err(fault) => {
-                self.poison(&fault);
+                self.poison();
                 for batch in group.drain(..) {
                     let _ = batch.done.send(Err(fault.clone()));
                 }
@@ -264,14 +264,14 @@ impl Writer {
             self.file.set_len(self.end)?;
             self.file.sync()
         };
-        if let Err(fault) = outcome.and_then(|()| trim().map_err(self.fault("trim"))) {
-            self.poison(&fault);
+        if outcome.is_err() || trim().is_err() {
+            self.poison();
         }
         self.shared.changes.send_modify(|ticks| *ticks += 1);
     }
 
-    fn poison(&self, fault: &StoreFault) {
-        self.shared.set_fault(fault.clone());
+    fn poison(&self) {
+        self.shared.poison();
         self.shared.changes.send_modify(|ticks| *ticks += 1);
     }
 
