@@ -43,7 +43,9 @@ impl ExecutionGraph {
         let Some(turn) = self.bands.remove(at) else {
             return;
         };
-        self.summaries.push_back(turn.clone());
+        // A later turn may fold before an earlier one that is open; the oldest is still the first to go on.
+        let place = self.summaries.partition_point(|id| self.nodes.stands_before(id, &turn));
+        self.summaries.insert(place, turn.clone());
         let newest = self.bands.back().cloned();
         let mut gone = Vec::new();
         let mut stays: HashSet<NodeId> = HashSet::new();
@@ -85,7 +87,8 @@ impl ExecutionGraph {
         };
         for force in [false, true] {
             if self.newest_band_nodes > self.limits.nodes_per_turn {
-                let scope = self.nodes.subtree(&band).into_iter().skip(1).collect();
+                let inside = |n: &&Node| n.band.as_ref() == Some(&band) && n.id != band;
+                let scope = self.nodes.iter().filter(inside).map(|n| n.id.clone()).collect();
                 self.fold_units(self.limits.nodes_per_turn / 4 * 3, force, scope);
                 self.recount_newest_band();
             }
@@ -222,6 +225,7 @@ impl ExecutionGraph {
         if let Some(thread) = empty {
             self.nodes.remove_all(std::slice::from_ref(&thread), &earlier);
         }
+        self.recount_newest_band();
     }
 
     /// Removes nodes and keeps their counts and tokens at `into`. What is left of their parts becomes a part of `into`.
@@ -300,7 +304,9 @@ impl ExecutionGraph {
     }
 
     pub(super) fn recount_newest_band(&mut self) {
-        self.newest_band_nodes = self.bands.back().map_or(0, |band| self.nodes.subtree(band).len());
+        let newest = self.bands.back();
+        let in_newest = |node: &&Node| newest.is_some() && node.band.as_ref() == newest;
+        self.newest_band_nodes = self.nodes.iter().filter(in_newest).count();
     }
 }
 

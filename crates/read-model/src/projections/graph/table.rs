@@ -68,8 +68,14 @@ impl NodeTable {
         self.by_order.values()
     }
 
+    /// True when `one` came to be before `other`.
+    pub(super) fn stands_before(&self, one: &NodeId, other: &NodeId) -> bool {
+        self.by_name.get(one) < self.by_name.get(other)
+    }
+
     /// Adds a new node at the end.
     pub(super) fn insert(&mut self, node: Node) {
+        debug_assert!(!self.contains(node.id.as_ref()), "{} is there already", node.id);
         let order = self.next_order;
         self.next_order += 1;
         self.by_name.insert(node.id.clone(), order);
@@ -94,9 +100,8 @@ impl NodeTable {
             return;
         };
         // Parts stand in the order of the nodes, as they do after being read.
-        let order = self.by_name.get(id).copied();
         let parts = self.get(whole).map(|node| node.links.parts.as_slice()).unwrap_or_default();
-        let at = parts.partition_point(|part| self.by_name.get(part).copied() < order);
+        let at = parts.partition_point(|part| self.stands_before(part, id));
         if let Some(whole) = self.get_mut(whole) {
             whole.links.parts.insert(at, id.clone());
         }

@@ -153,8 +153,18 @@ impl ExecutionGraph {
 
     /// Names the next node for a source's id.
     pub(super) fn another(&mut self, kind: NodeKind, name: &str) -> NodeId {
-        *self.again.entry(NodeId::new(kind, name)).or_insert(1) += 1;
-        self.current(kind, name)
+        self.hot = None; // it may point to the node that the name stood for until now
+        let first = NodeId::new(kind, name);
+        let mut count = self.again.get(&first).copied().unwrap_or(1);
+        loop {
+            // When the newest was folded away the count began again, but older ones may still be there.
+            count += 1;
+            let next = NodeId::new(kind, &format!("{name}#{count}"));
+            if !self.nodes.contains(next.as_ref()) {
+                self.again.insert(first, count);
+                return next;
+            }
+        }
     }
 
     /// True when the first node of a source's id is kept.

@@ -156,7 +156,7 @@ proptest! {
             prop_assert!(!graph.is_below(node, &node.id), "{} is a part of itself", node.id);
         }
         for edge in graph.edges() {
-            prop_assert!(graph.node(&edge.from).is_some() && graph.node(&edge.to).is_some());
+            prop_assert!(graph.node(&edge.from).is_some() && graph.node(&edge.to).is_some(), "{edge:?} hangs loose");
         }
         let counts = graph.derive().total.counts;
         let kept = |kind| graph.nodes().filter(|n| n.kind() == kind).count() as u64;
