@@ -216,6 +216,20 @@ impl<R: Row> Window<R> {
         Some(result)
     }
 
+    /// Changes the row at a place, and what it is found by. Its first event must stay what it is.
+    pub(crate) fn rename_at(&mut self, place: Place, change: impl FnOnce(&mut R)) {
+        let before = self.at(place).and_then(Row::key);
+        if let Some(before) = before
+            && self.index.get(&before) == Some(&place.0)
+        {
+            self.index.remove(&before);
+        }
+        self.update_at(place, change);
+        if let Some(key) = self.at(place).and_then(Row::key) {
+            self.index.insert(key, place.0);
+        }
+    }
+
     /// Changes every open row that `pick` wants; gives how many those were.
     pub fn update_open(
         &mut self,

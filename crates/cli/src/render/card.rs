@@ -24,7 +24,7 @@ pub(crate) fn sign(out: &Out, status: CallStatus) -> String {
         CallStatus::InputStreaming | CallStatus::InputAvailable | CallStatus::Running => {
             (LIVE, "●")
         }
-        CallStatus::Unknown => (WARN, "?"),
+        CallStatus::Unknown => (DIM, "○"),
     };
     out.paint(style, sign)
 }
@@ -48,8 +48,11 @@ fn two_ends(
 pub(crate) fn tool(out: &mut Out, call: &ToolCall, indent: &str, verbose: bool) -> io::Result<()> {
     let name = call.tool_name.as_deref().unwrap_or("tool");
     let mut right: Vec<String> = Vec::new();
-    if !matches!(call.status, CallStatus::Succeeded | CallStatus::Failed) {
-        right.push(call.status.as_str().replace('_', " "));
+    match call.status {
+        CallStatus::Succeeded | CallStatus::Failed => {}
+        // Many sources give a result and never say whether the tool succeeded.
+        CallStatus::Unknown => right.push("returned".to_owned()),
+        other => right.push(other.as_str().replace('_', " ")),
     }
     right.extend(call.exit_code.filter(|code| *code != 0).map(|code| format!("exit {code}")));
     right.extend(took(&call.elapsed));

@@ -44,11 +44,16 @@ fn line(out: &mut Out, entry: &Entry, start: Option<i64>, digits: usize) -> io::
         EntryStatus::Failed => (BAD, "✗"),
         EntryStatus::Denied => (BAD, "⊘"),
         EntryStatus::Canceled | EntryStatus::Interrupted => (WARN, "■"),
-        EntryStatus::Unknown => (WARN, "?"),
+        EntryStatus::Unknown => (DIM, "○"),
     };
     let mut right = took(&entry.elapsed).unwrap_or_default();
     if entry.events > 1 {
-        right = format!("{} {right}", counted(entry.events, "piece")).trim_end().to_owned();
+        let count = if entry.pieces {
+            counted(entry.events, "piece")
+        } else {
+            format!("{} times", crate::text::count(entry.events))
+        };
+        right = format!("{count} {right}").trim_end().to_owned();
     }
     let used = digits + 2 + columns(&offset) + 2 + columns(&depth) + 2 + 2 + columns(&right);
     let room = out.width.min(120).saturating_sub(used).max(12);

@@ -102,6 +102,18 @@ pub struct MessagesSnapshot {
     pub reason: Option<String>,
 }
 
+impl MessagesSnapshot {
+    /// The newest message of a person that says something, with its place in the list: the input that the messages
+    /// after it answer.
+    #[must_use]
+    pub fn question(&self) -> Option<(usize, &SnapshotMessage)> {
+        let asks = |message: &SnapshotMessage| {
+            message.role == Role::User && message.text.as_deref().is_some_and(|text| !text.is_empty())
+        };
+        self.messages.iter().enumerate().rev().find(|(_, message)| asks(message))
+    }
+}
+
 event_family! {
     /// Message events.
     MessageEvent of Message {

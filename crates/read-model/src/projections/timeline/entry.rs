@@ -134,6 +134,22 @@ impl Entry {
         self.opens.is_some() && self.closed_sequence.is_none()
     }
 
+    /// True when the next event says in a line just what this one says, such as a state that is stated again and again.
+    pub(super) fn repeats(&self, next: &Self) -> bool {
+        let says_no_more = |entry: &Self| {
+            !entry.pieces
+                && entry.opens.is_none()
+                && entry.refs.is_none()
+                && entry.status == EntryStatus::Done
+                && entry.elapsed == Elapsed::OPEN
+        };
+        says_no_more(self)
+            && says_no_more(next)
+            && self.class == next.class
+            && self.title == next.title
+            && self.scope == next.scope
+    }
+
     /// True when a piece of this class and scope that came after `since` goes on with this run.
     pub(super) fn takes_piece(&self, class: &str, scope: &Scope, since: u64) -> bool {
         self.pieces

@@ -107,7 +107,17 @@ impl Timeline {
         if let Some((end, turn)) = turn_end(recorded, event) {
             self.close_turn(recorded, end, turn);
         }
-        self.entries.push(entry);
+        match self.entries.last() {
+            Some((place, last)) if last.repeats(&entry) => {
+                self.entries.update_at(place, |last| {
+                    last.events += 1;
+                    last.last_sequence = recorded.sequence;
+                });
+            }
+            _ => {
+                self.entries.push(entry);
+            }
+        }
     }
 
     fn opener(&self, entity: Entity, recorded: &RecordedEvent) -> Option<Place> {

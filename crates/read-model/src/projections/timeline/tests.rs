@@ -103,3 +103,19 @@ fn open_entries_stay_however_old_they_are() {
     assert_eq!(timeline.entries.before(), Some(47));
     assert_eq!(timeline.events, 51);
 }
+
+#[test]
+fn a_state_that_is_stated_again_and_again_is_one_entry() {
+    let stated = r#"snapshot.updated turn=u1 {"target":"agent_state","state":{"n":1}}"#;
+    assert_eq!(
+        entries(&format!(
+            "turn.submitted turn=u1 {{}}\n{stated}\n{stated}\n{stated}\nrun.status turn=u1 {{\"phase\":\"a\"}}\n{stated}"
+        )),
+        [
+            "1 Input, not stated [done]",
+            "2+3 State stated [done]",
+            "5 Phase: a [done]",
+            "6 State stated [done]",
+        ]
+    );
+}

@@ -34,6 +34,9 @@ fn line(what: &str, detail: Option<&str>) -> String {
 
 fn lifecycle(event: &LifecycleEvent) -> String {
     match event {
+        LifecycleEvent::TurnSubmitted(e) if e.text.is_none() && e.parts.is_empty() => {
+            "Input, not stated".to_owned()
+        }
         LifecycleEvent::TurnSubmitted(e) => line("Input", e.text.as_deref()),
         LifecycleEvent::TurnStarted(e) => {
             line("Turn started", e.title.as_deref().or(e.model.as_deref()))

@@ -24,6 +24,8 @@ impl Transcript {
             snapshot.messages.iter().map(|message| self.known(message)).collect();
         // Parts may have been dropped from the window. An unknown message that stands before a known one, or in front
         // of a transcript that has dropped parts, is taken for one of those.
+        let question = snapshot.question().filter(|(at, _)| known.get(*at) == Some(&None));
+        let asked = question.filter(|(_, message)| self.fill_input(recorded, message));
         let last_known = known.iter().rposition(Option::is_some);
         let had_more = self.parts.dropped() > 0;
         let spilled = spilled_all(recorded);
@@ -37,11 +39,43 @@ impl Transcript {
                 // The ends of a text cannot correct the whole of it.
                 Some(_) if message.tool_call_id.is_none() && is_shortened(at) => false,
                 Some(place) => self.correct(*place, recorded, message),
+                None if asked.is_some_and(|(question, _)| question == at) => true,
                 None if had_more && last_known.is_none_or(|last| at < last) => false,
                 None => self.add_message(recorded, message),
             };
         }
         Applied::when(changed)
+    }
+
+    /// Writes a person's message into the input of the running turn, when the source told that there was an input
+    /// and not what it says.
+    fn fill_input(&mut self, recorded: &RecordedEvent, message: &SnapshotMessage) -> bool {
+        let turn = &recorded.draft.scope.turn_id;
+        let is_blank = |part: &Part| match &part.body {
+            Body::UserText(text) => {
+                part.scope.turn_id == *turn
+                    && part.scope.message_id.is_none()
+                    && text.text.is("")
+                    && text.attachments.is_empty()
+                    && text.content_ref.is_none()
+            }
+            _ => false,
+        };
+        let blank = self.parts.places().rfind(|(_, part)| is_blank(part)).map(|(place, _)| place);
+        let Some(place) = blank else {
+            return false;
+        };
+        let stated = message.text.as_deref().unwrap_or_default();
+        let text = crate::text::Text::new(stated, self.text_bytes);
+        let id = message.message_id.as_deref().and_then(|id| MessageId::parse(id).ok());
+        self.parts.rename_at(place, |part| {
+            part.scope.message_id = id;
+            part.last_sequence = recorded.sequence;
+            if let Some(part) = part.body.text_part_mut() {
+                part.text = text;
+            }
+        });
+        true
     }
 
     /// The part that a message of the list is, if it is here.

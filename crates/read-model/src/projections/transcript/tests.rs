@@ -437,3 +437,23 @@ fn a_final_text_that_was_too_large_for_the_event_confirms_by_its_size() {
     check(piece, &["assistant_text 0123456789"]);
     assert_eq!(reconciliation(&transcript(piece)), Some(Reconciliation::Unknown));
 }
+
+#[test]
+fn an_input_that_only_the_message_list_tells_stands_where_it_was_put_in() {
+    let told = r#"
+        turn.submitted    turn=u1 {}
+        tool.started      turn=u1 step=s1 tool=c1 {"toolName":"weather"}
+        tool.result       turn=u1 step=s1 tool=c1 {"status":"succeeded"}
+        messages.snapshot turn=u1 {"messages":[{"messageId":"h0","role":"user","text":"Earlier?"},{"messageId":"h1","role":"user","text":"Weather?"}]}
+    "#;
+    let once = view(told);
+    let lines =
+        |view: &crate::SessionView| view.transcript.parts.iter().map(line).collect::<Vec<_>>();
+    let expected =
+        ["user_text Weather?", "tool_call succeeded weather() -> ", "user_text Earlier?"];
+    assert_eq!(lines(&once), expected);
+    let turn = once.graph.node(&"turn:u1".parse().unwrap()).unwrap();
+    assert_eq!(turn.input.as_deref(), Some("Weather?"));
+    let snapshot = told.lines().rfind(|line| line.contains("snapshot")).unwrap();
+    assert_eq!(lines(&view(&format!("{told}\n{snapshot}"))), expected, "told twice, shown once");
+}

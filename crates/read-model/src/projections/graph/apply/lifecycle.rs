@@ -61,6 +61,14 @@ impl ExecutionGraph {
         }
     }
 
+    /// Keeps the input of the turn of an event, when the turn has none.
+    pub(super) fn learn_input(&mut self, cx: &Cx<'_>, text: Option<&str>) {
+        let turn = turn_id(cx).and_then(|id| self.nodes.get_mut(&id));
+        if let Some(turn) = turn.filter(|turn| turn.input.is_none()) {
+            turn.input = preview::some_line(text, preview::PREVIEW);
+        }
+    }
+
     fn end_turn(
         &mut self,
         cx: &Cx<'_>,

@@ -64,7 +64,12 @@ impl ExecutionGraph {
                         preview::some_line(error, preview::PREVIEW).or(node.output.take());
                 }
             }
-            MessageEvent::MessagesSnapshot(_) => {} // restates what the other events said
+            // It restates what the other events said, but for an input that no event has told so far.
+            MessageEvent::MessagesSnapshot(e) => {
+                if let Some((_, question)) = e.question() {
+                    self.learn_input(cx, question.text.as_deref());
+                }
+            }
         }
     }
 

@@ -156,14 +156,20 @@ impl ExecutionGraph {
         }
     }
 
-    /// Tokens stated apart from the model call that used them: by its message, else the newest call of the lane.
+    /// Tokens stated apart from the model call that used them: by its message, else the newest call of the lane. Where
+    /// no call was recorded the tokens tell of one, and nobody knows how it went.
     fn usage(&mut self, cx: &Cx<'_>, tokens: Tokens, model: Option<&str>) {
-        let named = cx.scope().message_id.is_some() || cx.scope().step_id.is_some();
-        let call = if named {
+        let call = if cx.scope().message_id.is_some() {
             self.model_call(cx)
         } else {
             let lane = self.lane(cx);
-            self.open_in(&lane, NodeKind::ModelCall).or_else(|| self.newest_call(&lane))
+            let known =
+                self.open_in(&lane, NodeKind::ModelCall).or_else(|| self.newest_call(&lane));
+            known.or_else(|| {
+                let id = self.model_call(cx)?;
+                self.settle(cx, &id, Status::Unknown, None);
+                Some(id)
+            })
         };
         let Some(id) = call else {
             return;

@@ -300,6 +300,26 @@ fn an_id_that_comes_back_is_another_attempt() {
     assert_eq!(total(&graph), Some((3, 3)));
 }
 
+#[test]
+fn usage_that_names_no_message_makes_no_call_beside_the_one_that_used_it() {
+    let view = crate::testing::view(
+        r#"
+        turn.submitted  turn=u1 {"text":"Hi"}
+        model.requested turn=u1 step=s1 message=m1 {}
+        model.completed turn=u1 step=s1 message=m1 {"text":"Hello","isFinal":true}
+        usage.updated   turn=u1 step=s1 {"inputTokens":7,"outputTokens":2}
+        turn.completed  turn=u1 {}
+        "#,
+    );
+    let calls: Vec<_> =
+        view.graph.nodes().filter(|node| node.kind() == NodeKind::ModelCall).collect();
+    assert_eq!(calls.len(), 1, "{calls:#?}");
+    assert_eq!(
+        calls[0].own_tokens.map(|tokens| (tokens.input, tokens.output)),
+        Some((Some(7), Some(2)))
+    );
+}
+
 fn check_bounds(graph: &ExecutionGraph) {
     let limits = graph.limits;
     assert!(graph.len() <= limits.nodes + limits.products, "{} nodes", graph.len());
