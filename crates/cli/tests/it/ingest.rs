@@ -126,6 +126,33 @@ fn no_secret_of_a_recording_reaches_the_disk() {
     }
 }
 
+// verifies: R85
+#[test]
+fn a_secret_in_a_raw_provider_payload_is_flagged_and_in_no_projection() {
+    let raw = r#"{"provider":"openai","request":{"headers":{"apiKey":"SECRET-CANARY"}}}"#;
+    let native = std::fs::read_to_string(fixture("native/text/events.jsonl")).unwrap();
+    let native = native.replacen(r#""payload":{"#, &format!(r#""payload":{{"raw":{raw},"#), 2);
+    let foreign = std::fs::read_to_string(fixture("ag-ui/text.jsonl")).unwrap();
+    let raw_event = format!(r#"{{"type":"RAW","event":{raw}}}"#);
+    let state = format!(r#"{{"type":"STATE_SNAPSHOT","snapshot":{raw}}}"#);
+    let mut lines: Vec<&str> = foreign.lines().collect();
+    lines.splice(1..1, [raw_event.as_str(), state.as_str()]);
+    for (name, text) in [("native.jsonl", native), ("foreign.jsonl", lines.join("\n"))] {
+        assert!(text.contains("SECRET-CANARY"));
+        let desk = Desk::new();
+        desk.write(name, &text);
+        let checked = desk.run(&["check", name, "--json"]);
+        assert_eq!(checked.status, 1, "{}", checked.stdout);
+        assert!(checked.stdout.contains("SP0080"), "{}", checked.stdout);
+        assert!(!checked.stdout.contains("SECRET-CANARY"), "a finding repeats the secret");
+        desk.run(&["ingest", name]).ok();
+        let mut found = all_bytes(&desk.path(".spine"));
+        found.extend(desk.run(&["show", "last", "--view", "all", "--json"]).ok().into_bytes());
+        found.extend(desk.run(&["graph", "last", "--format", "svg"]).ok().into_bytes());
+        assert!(memchr::memmem::find(&found, b"SECRET-CANARY").is_none(), "{name}");
+    }
+}
+
 #[test]
 fn the_raw_input_is_kept_once_and_facts_name_their_frame_of_it() {
     let desk = Desk::new();

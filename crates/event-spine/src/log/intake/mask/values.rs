@@ -29,7 +29,9 @@ pub(super) fn is_secret(promise: Promise, value: &str, stand: Stand) -> bool {
             bytes.len() >= 6 && !code && bytes.iter().any(|b| !b.is_ascii_alphabetic())
         }
         (Promise::Secret, _) => {
-            bytes.len() >= 8 && !spaced && !code && (mixed(bytes) || longest_run(bytes) >= 20)
+            let in_capitals = stand == Stand::Quoted && is_in_capitals(bytes);
+            let beyond_words = mixed(bytes) || in_capitals || longest_run(bytes) >= 20;
+            bytes.len() >= 8 && !spaced && !code && beyond_words
         }
         (Promise::Token, _) => {
             let random = bytes.len() >= 12
@@ -76,6 +78,11 @@ fn mixed(bytes: &[u8]) -> bool {
     has_digit(bytes)
         || (bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase))
         || bytes.iter().any(|b| b.is_ascii_punctuation() && !b"-_./:@".contains(b))
+}
+
+/// Capitals joined by dashes: names of variables have underscores, and words of prose are not written so.
+fn is_in_capitals(bytes: &[u8]) -> bool {
+    bytes.contains(&b'-') && bytes.iter().all(|b| b.is_ascii_uppercase() || *b == b'-')
 }
 
 /// What stands for a value instead of one: our own placeholders, variables, templates, stars.

@@ -92,6 +92,7 @@ fn payloads_without_secrets_come_back_as_they_are() {
         r#"{"id":9007199254740993,"x":1.10,"y":1e400,"x":2,"\u0041":"\u00e9\ud83d\ude00\/"}"#,
         r#"{"type":"object","properties":{"password":{"type":"string"},"token":{"type":"string"}},"required":["password"]}"#,
         r#"{"token":null,"secret":false,"apiKey":12345678901234567890,"password":[]}"#,
+        r#"{"apiKey":"OPENAI_API_KEY","secret":"my-app-secret-name","authorization":"none-needed"}"#,
         r#"{"decision":"approve","authorization":"approved","actionType":"credential"}"#,
         r#"{"toolCallId":"call_AbC123dEf456GhI789jKl012","requestHash":"af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9"}"#,
         r#"{"signature":"fn main() -> Result<(), Error>"}"#,
