@@ -31,7 +31,7 @@ const STYLES: Styles = Styles::styled()
 /// The flight recorder of AI agents: every fact in one log that nobody can change unnoticed.
 #[derive(Debug, Parser)]
 #[command(name = "spine", version, styles = STYLES, after_help = AFTER_HELP, max_term_width = 100)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,

@@ -1,18 +1,47 @@
 //! Owns opening the data folder, and finding a session by what a person types.
 
 use event_spine::SessionId;
-use event_spine::{EventLog, LogOptions, LogReader, SessionSummary};
+use event_spine::{EventLog, LogOptions, LogReader, SessionSummary, StorageFinding};
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::text::near;
+use crate::text::{counted, near};
 
 /// The word that stands for the session with the newest activity.
 const LAST: &str = "last";
 
-/// The data folder for reading: needs no lock, changes nothing.
+/// The data folder for reading: needs no lock, changes nothing. Says when it is known to be damaged, since a session of
+/// which nothing can be read shows nowhere else.
 pub(crate) fn reader(app: &App) -> Result<LogReader, Failure> {
-    Ok(LogReader::open(&app.data)?)
+    let reader = LogReader::open(&app.data)?;
+    let places = reader.damaged_places()?;
+    if places > 0 {
+        app.note(format!(
+            "{} is damaged in {}; `spine verify` says where and what is missing",
+            app.data.display(),
+            counted(places, "place")
+        ));
+    }
+    Ok(reader)
+}
+
+/// A damaged place of the storage, in a line.
+pub(crate) fn damage(finding: &StorageFinding) -> String {
+    format!("{} at byte {}: {}", finding.file, finding.offset, finding.what)
+}
+
+/// The same as JSON.
+pub(crate) fn damage_json(finding: &StorageFinding) -> Value {
+    let held: Vec<_> = finding
+        .held
+        .iter()
+        .map(|held| json!({"sessionId": held.session_id, "from": held.first}))
+        .collect();
+    json!({
+        "file": finding.file, "offset": finding.offset, "what": finding.what,
+        "unfinished": finding.unfinished, "held": held,
+    })
 }
 
 /// The data folder for writing. Says what had to be repaired.

@@ -104,6 +104,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<StoredBatch<'_>, postcard::Error> {
     if rest.is_empty() { Ok(batch) } else { Err(postcard::Error::DeserializeUnexpectedEnd) }
 }
 
+/// Whose batch bytes that are not whole seem to begin, and with which sequence.
+pub(crate) fn peek(bytes: &[u8]) -> Option<(SessionId, u64)> {
+    // The first three fields of the stored batch.
+    let ((session, _, first), _) = postcard::take_from_bytes::<(&str, i64, u64)>(bytes).ok()?;
+    let plausible = first > 0 && !session.chars().any(char::is_control);
+    Some((SessionId::parse(session).ok().filter(|_| plausible)?, first))
+}
+
 impl StoredBatch<'_> {
     /// Sequence of the last record.
     pub(crate) fn last(&self) -> u64 {

@@ -80,9 +80,9 @@ pub use json::{JsonError, JsonText, MAX_DEPTH, Repairs};
 pub use log::mask;
 pub use log::{
     Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Gap, Head,
-    LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,
-    SalvageError, Salvaged, SessionSummary, Stats, StatsWarning, StorageFinding, SyncPolicy,
-    Verification, salvage, validate,
+    HeldThere, LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,
+    Salvage, SalvageError, Salvaged, SessionSummary, Stats, StatsWarning, StorageFinding,
+    SyncPolicy, Verification, salvage, validate,
 };
 pub use record::{EventDraft, RecordedEvent, SCHEMA_VERSION};
 pub use refs::{Ref, RefKind, RefOrigin, Refs, RefsError};

@@ -142,13 +142,7 @@ fn segments(app: &App, reader: &LogReader, folder: &Folder) -> Result<Vec<Check>
         format!("`spine salvage {}` copies what can be read into a new folder", app.data.display());
     Ok(findings
         .into_iter()
-        .map(|f| {
-            Check::bad(
-                "journal",
-                format!("{} at byte {}: {}", f.file, f.offset, f.what),
-                advice.clone(),
-            )
-        })
+        .map(|f| Check::bad("journal", store::damage(&f), advice.clone()))
         .collect())
 }
 

@@ -45,9 +45,10 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     }
     let salvaged = salvage(&args.dir, &target, store::options(app))
         .map_err(|e| Failure::input(sentence(&e)))?;
-    let whole = salvaged.iter().all(|s| s.first_lost.is_none());
+    let whole = salvaged.whole();
     if app.json {
         let list: Vec<_> = salvaged
+            .sessions
             .iter()
             .map(|s| {
                 json!({
@@ -56,12 +57,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
                 })
             })
             .collect();
-        app.out.json(&json!({"from": args.dir, "to": target, "whole": whole, "sessions": list}))?;
+        app.out.json(&json!({
+            "from": args.dir, "to": target, "whole": whole, "sessions": list,
+            "damage": salvaged.damage.iter().map(store::damage_json).collect::<Vec<_>>(),
+        }))?;
         return Ok(whole.into());
     }
-    let rows = salvaged.iter().map(|s| row(app, s)).collect();
+    let rows = salvaged.sessions.iter().map(|s| row(app, s)).collect();
     app.out.table(&[left("session"), right("events"), left("lost")], rows)?;
-    let events = counted(salvaged.iter().map(|s| s.events).sum(), "event");
+    for finding in &salvaged.damage {
+        let bad = app.out.paint(BAD, "damaged");
+        writeln!(app.out, "{bad}  {}", store::damage(finding))?;
+    }
+    let events = counted(salvaged.sessions.iter().map(|s| s.events).sum(), "event");
     let style = if whole { GOOD } else { BAD };
     let done = app.out.paint(style, format!("{events} copied to {}", target.display()));
     writeln!(app.out, "\n{done}")?;

@@ -60,10 +60,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let storage = if args.what.is_none() { reader.verify_storage()? } else { Vec::new() };
     let intact = storage.is_empty() && found.iter().all(Verification::intact);
     if app.json {
-        let storage: Vec<_> = storage
-            .iter()
-            .map(|f| json!({"file": f.file, "offset": f.offset, "what": f.what}))
-            .collect();
+        let storage: Vec<_> = storage.iter().map(store::damage_json).collect();
         app.out.json(&json!({
             "intact": intact,
             "sessions": found.iter().map(describe).collect::<Vec<_>>(),
@@ -74,7 +71,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     table(app, &found)?;
     for finding in &storage {
         let bad = app.out.paint(BAD, "damaged");
-        writeln!(app.out, "{bad}  {} at byte {}: {}", finding.file, finding.offset, finding.what)?;
+        writeln!(app.out, "{bad}  {}", store::damage(finding))?;
     }
     summary(app, &found, intact, seconds)?;
     Ok(intact.into())

@@ -34,12 +34,14 @@ pub use append::{Expected, Receipt};
 pub use follow::{Cursor, Follow};
 pub use intake::{Masker, mask, validate};
 pub use read::{Events, LogReader};
-pub use salvage::{SalvageError, Salvaged, salvage};
+pub use salvage::{Salvage, SalvageError, Salvaged, salvage};
 pub use stats::{Stats, StatsWarning};
 pub use verify::{Fault, Verification};
 
 pub use crate::store::journal::{Disk, DiskFile, RealDisk, Recovery, RecoveryNote};
-pub use crate::store::{Entry, ForkPoint, Gap, Head, ReadMode, SessionSummary, StorageFinding};
+pub use crate::store::{
+    Entry, ForkPoint, Gap, Head, HeldThere, ReadMode, SessionSummary, StorageFinding,
+};
 
 /// When an acknowledgement waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

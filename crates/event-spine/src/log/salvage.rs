@@ -3,6 +3,7 @@
 //! Of each session the events before the first gap are copied as they are, with their sequence, salt and chain, so that
 //! the new log verifies. Events behind a gap cannot be chained; they are kept beside it as lines of JSON.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -14,8 +15,27 @@ use crate::id::SessionId;
 use crate::integrity::ChainHash;
 use crate::log::read::LogReader;
 use crate::record::RecordedEvent;
-use crate::store::{Entry, ReadMode, SealedBatch, SessionSummary, Store};
+use crate::store::{
+    Entry, HeldThere, ReadMode, SealedBatch, SessionSummary, StorageFinding, Store,
+};
 use crate::wire::{WriteOptions, to_json};
+
+/// What was salvaged of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvage {
+    /// The sessions, also those of which nothing was left.
+    pub sessions: Vec<Salvaged>,
+    /// The damaged places of the old log.
+    pub damage: Vec<StorageFinding>,
+}
+
+impl Salvage {
+    /// True when everything that the old log ever acknowledged is in the new one, as far as the old one tells.
+    #[must_use]
+    pub fn whole(&self) -> bool {
+        self.damage.is_empty() && self.sessions.iter().all(|session| session.first_lost.is_none())
+    }
+}
 
 /// What was salvaged of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,18 +71,42 @@ const PIECE: usize = 1024;
 ///
 /// # Errors
 /// Says which of the two logs failed and how. The old one is not changed in any case.
-pub fn salvage(from: &Path, to: &Path, options: LogOptions) -> Result<Vec<Salvaged>, SalvageError> {
+pub fn salvage(from: &Path, to: &Path, options: LogOptions) -> Result<Salvage, SalvageError> {
     let reader = LogReader::open(from)?;
+    let mut damage = reader.verify_storage()?;
+    damage.retain(|finding| !finding.unfinished);
     let log = EventLog::open(to, options)?;
     let mut done = Vec::new();
     let mut sessions = reader.sessions()?;
     // Parents before forks, so that a fork finds what it shares.
     sessions.sort_by_key(|summary| (summary.parent.is_some(), summary.activity));
+    let mut heads = HashMap::new();
     for summary in sessions {
+        heads.insert(summary.session_id.clone(), summary.head.sequence);
         done.push(salvage_session(&reader, &log, to, &summary)?);
     }
+    for held in damage.iter().flat_map(|finding| &finding.held) {
+        note_held(&mut done, &heads, held);
+    }
     copy_blobs(from, to)?;
-    Ok(done)
+    Ok(Salvage { sessions: done, damage })
+}
+
+/// Notes what a damaged place held and no gap shows: the end of a session, or all of it.
+fn note_held(done: &mut Vec<Salvaged>, heads: &HashMap<SessionId, u64>, held: &HeldThere) {
+    let Some(of) = done.iter_mut().find(|salvaged| salvaged.session_id == held.session_id) else {
+        done.push(Salvaged {
+            session_id: held.session_id.clone(),
+            events: 0,
+            behind_gap: 0,
+            first_lost: Some(held.first),
+        });
+        return;
+    };
+    let behind_the_end = heads.get(&held.session_id).is_none_or(|head| held.first > *head);
+    if behind_the_end {
+        of.first_lost = Some(of.first_lost.unwrap_or(held.first).min(held.first));
+    }
 }
 
 fn salvage_session(

@@ -152,6 +152,15 @@ impl LogReader {
         Ok(verification)
     }
 
+    /// How many damaged places are known so far, without reading everything: 0 does not mean that there is none, and
+    /// [`LogReader::verify_storage`] says what they are.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn damaged_places(&self) -> Result<u64, ReadError> {
+        self.store.damaged_places()
+    }
+
     /// Checks what lies below the events: frames, padding, tables of contents.
     ///
     /// # Errors

@@ -96,6 +96,10 @@ impl ReadStore for MemoryStore {
         self.changes.subscribe()
     }
 
+    fn damaged_places(&self) -> Result<u64, ReadError> {
+        Ok(0)
+    }
+
     fn verify_storage(&self) -> Result<Vec<StorageFinding>, ReadError> {
         Ok(Vec::new())
     }

@@ -195,6 +195,12 @@ pub trait ReadStore: Send + Sync {
         None
     }
 
+    /// How many damaged places are known so far, without reading everything: 0 does not mean that there is none.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn damaged_places(&self) -> Result<u64, ReadError>;
+
     /// Checks what lies below the events: frames, padding, files. One fault a place.
     ///
     /// # Errors
@@ -211,6 +217,19 @@ pub struct StorageFinding {
     pub offset: u64,
     /// What is wrong.
     pub what: String,
+    /// True for what a killed process left of a write that it never acknowledged: nothing is lost by it.
+    pub unfinished: bool,
+    /// What the damaged bytes seem to have held, by what can still be read of them.
+    pub held: Vec<HeldThere>,
+}
+
+/// Events that a damaged place held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldThere {
+    /// Their session.
+    pub session_id: SessionId,
+    /// The first of them.
+    pub first: u64,
 }
 
 /// Pieces of a read, each in memory at once.

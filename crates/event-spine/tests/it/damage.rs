@@ -129,7 +129,8 @@ fn salvage_copies_the_readable_prefix_and_keeps_the_rest_beside_it() {
     let into = tempfile::tempdir().unwrap();
     let target = into.path().join("new");
     let salvaged = event_spine::salvage(dir.path(), &target, options()).unwrap();
-    let of = |id: &str| salvaged.iter().find(|s| s.session_id.as_str() == id).unwrap();
+    assert!(!salvaged.whole());
+    let of = |id: &str| salvaged.sessions.iter().find(|s| s.session_id.as_str() == id).unwrap();
     assert_eq!((of("s").events, of("s").behind_gap, of("s").first_lost), (3, 6, Some(4)));
     assert_eq!((of("healthy").events, of("healthy").first_lost), (1, None));
     assert_eq!(contents(dir.path()), before);
@@ -144,4 +145,30 @@ fn salvage_copies_the_readable_prefix_and_keeps_the_rest_beside_it() {
     let lines: Vec<_> =
         aside.values().flat_map(|bytes| std::str::from_utf8(bytes).unwrap().lines()).collect();
     assert_eq!(lines.len(), 6);
+}
+
+/// A session whose frames are all damaged, and one whose last frame is, show no gap: the damaged place names them.
+// verifies: H02 H04
+#[test]
+fn what_a_damaged_place_held_is_named_even_when_nothing_of_it_is_left() {
+    let dir = closed_log();
+    flip(dir.path(), place_of(dir.path(), "e10") * 8);
+    flip(dir.path(), place_of(dir.path(), "h1") * 8);
+    let reader = LogReader::open(dir.path()).unwrap();
+    let held: Vec<_> = reader
+        .verify_storage()
+        .unwrap()
+        .into_iter()
+        .flat_map(|finding| finding.held)
+        .map(|held| (held.session_id.to_string(), held.first))
+        .collect();
+    assert!(reader.damaged_places().unwrap() > 0);
+    assert!(held.contains(&("healthy".to_owned(), 1)), "{held:?}");
+    assert!(reader.sessions().unwrap().iter().all(|s| s.session_id.as_str() != "healthy"));
+    let into = tempfile::tempdir().unwrap();
+    let salvaged = event_spine::salvage(dir.path(), &into.path().join("new"), options()).unwrap();
+    assert!(!salvaged.whole());
+    let of = |id: &str| salvaged.sessions.iter().find(|s| s.session_id.as_str() == id).unwrap();
+    assert_eq!((of("healthy").events, of("healthy").first_lost), (0, Some(1)));
+    assert_eq!((of("s").events, of("s").first_lost), (9, Some(10)));
 }

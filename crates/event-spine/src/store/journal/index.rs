@@ -108,6 +108,11 @@ pub(super) struct Index {
 }
 
 impl Index {
+    /// How many damaged places the segments have, as far as they were walked.
+    pub(super) fn damaged_places(&self) -> u64 {
+        self.segments.values().map(|segment| segment.damage.len() as u64).sum()
+    }
+
     /// Enters a batch that lies in a segment that still grows.
     pub(super) fn enter(&mut self, facts: &BatchFacts, segment: u64, offset: u64, size: usize) {
         self.activity += 1;

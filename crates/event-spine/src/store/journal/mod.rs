@@ -13,6 +13,7 @@ mod reader;
 mod recover;
 mod scan;
 mod segment;
+mod storage;
 mod toc;
 mod writer;
 
@@ -158,8 +159,12 @@ impl ReadStore for Journal {
         self.shared.changes.subscribe()
     }
 
+    fn damaged_places(&self) -> Result<u64, ReadError> {
+        Ok(self.shared.read(Index::damaged_places))
+    }
+
     fn verify_storage(&self) -> Result<Vec<StorageFinding>, ReadError> {
-        reader::verify_storage(&self.dir)
+        storage::verify(&self.dir)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A reader keeps an index of its own and catches up with what was written whenever it is asked.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,11 +11,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::disk::DiskFile;
-use super::frame::{SEGMENT_HEADER, is_segment_header};
+use super::frame::SEGMENT_HEADER;
 use super::index::{Index, Places};
-use super::scan::scan;
-use super::segment::{segment_name, segment_numbers, segment_path, toc_path};
-use super::{folder, read, recover, toc};
+use super::segment::{segment_numbers, segment_path, toc_path};
+use super::{folder, read, recover, storage, toc};
 use crate::error::{OpenError, ReadError};
 use crate::id::SessionId;
 use crate::store::{Pieces, ReadStore, SessionSummary, StorageFinding};
@@ -159,47 +158,6 @@ pub(super) fn event_ids(
     Ok(all)
 }
 
-/// Checks every byte of the journal: headers, frames, padding.
-pub(super) fn verify_storage(dir: &Path) -> Result<Vec<StorageFinding>, ReadError> {
-    let journal = dir.join("journal");
-    let numbers = segment_numbers(&journal).map_err(ReadError::io("list", &journal))?;
-    let mut findings = Vec::new();
-    let mut expected = numbers.first().copied().unwrap_or(1);
-    for &number in &numbers {
-        let name = segment_name(number);
-        let finding = |offset, what: String| StorageFinding { file: name.clone(), offset, what };
-        if number != expected {
-            findings.push(finding(0, format!("segment {expected} is missing before it")));
-        }
-        expected = number + 1;
-        let path = segment_path(&journal, number);
-        let file = File::open(&path).map_err(ReadError::io("open", &path))?;
-        let size = fs::metadata(&path).map_err(ReadError::io("read", &path))?.len();
-        let mut header = [0; SEGMENT_HEADER];
-        let header_read = DiskFile::read_at(&file, &mut header, 0).is_ok();
-        if !header_read || !is_segment_header(&header, number) {
-            findings.push(finding(0, "the header of the segment is damaged".into()));
-        }
-        let found = scan(&file, SEGMENT_HEADER as u64, size, |_, _| {})
-            .map_err(ReadError::io("read", &path))?;
-        let last = numbers.last() == Some(&number);
-        // While a process writes, the end of the last segment may be a write that is under way.
-        let cut = if last && folder::is_locked(dir) { found.cut() } else { u64::MAX };
-        for (from, to) in found.damage.iter().filter(|&&(from, _)| from < cut) {
-            let what = if last && *from >= found.cut() {
-                format!(
-                    "{} bytes of an unfinished write; the next writer sets them aside",
-                    to - from
-                )
-            } else {
-                format!("{} bytes are damaged", to - from)
-            };
-            findings.push(finding(*from, what));
-        }
-    }
-    Ok(findings)
-}
-
 impl ReadStore for JournalReader {
     fn summary(&self, session: &SessionId) -> Result<Option<SessionSummary>, ReadError> {
         self.with(|index| index.summary(session))
@@ -226,7 +184,11 @@ impl ReadStore for JournalReader {
         Some(POLL)
     }
 
+    fn damaged_places(&self) -> Result<u64, ReadError> {
+        self.with(Index::damaged_places)
+    }
+
     fn verify_storage(&self) -> Result<Vec<StorageFinding>, ReadError> {
-        verify_storage(&self.dir)
+        storage::verify(&self.dir)
     }
 }
