@@ -118,8 +118,11 @@ impl fmt::Display for JsonText {
 }
 
 impl Serialize for JsonText {
-    /// Writes the text itself into JSON, not a string that contains it.
+    /// Writes the text itself into JSON, not a string that contains it; into a binary form the text as a string.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_str(&self.0);
+        }
         serde_json::from_str::<&RawValue>(&self.0)
             .map_err(serde::ser::Error::custom)?
             .serialize(serializer)
@@ -128,8 +131,14 @@ impl Serialize for JsonText {
 
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            let text = String::deserialize(deserializer)?;
+            return Self::parse(&text).map(|(text, _)| text).map_err(serde::de::Error::custom);
+        }
+        // The grammar has been checked by whoever found where the value ends.
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(raw.get()).map(|(text, _)| text).map_err(serde::de::Error::custom)
+        let (minified, _) = minify(raw.get()).map_err(serde::de::Error::custom)?;
+        Ok(Self(minified.into()))
     }
 }
 

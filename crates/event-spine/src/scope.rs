@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -120,16 +121,30 @@ scope! {
 }
 
 impl Serialize for Scope {
-    /// Writes the ids that are present under their wire names.
+    /// Writes the ids that are present under their wire names; into a binary form which are there, and the ids.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.present())
+        if serializer.is_human_readable() {
+            return serializer.collect_map(self.present());
+        }
+        let mask = self.shared().fold(0_u32, |mask, (position, _)| mask | 1 << position);
+        let ids: Vec<&str> = self.present().map(|(_, id)| id).collect();
+        (mask, ids).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Scope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let ids = BTreeMap::<String, String>::deserialize(deserializer)?;
         let mut scope = Self::default();
+        if !deserializer.is_human_readable() {
+            let (mask, ids) = <(u32, Vec<Arc<str>>)>::deserialize(deserializer)?;
+            let positions = (0..u32::BITS as usize).filter(|position| mask >> position & 1 == 1);
+            for (position, id) in positions.zip(ids) {
+                crate::id::check_id(&id).map_err(serde::de::Error::custom)?;
+                scope.set_trusted(position, id);
+            }
+            return Ok(scope);
+        }
+        let ids = BTreeMap::<String, String>::deserialize(deserializer)?;
         for (name, id) in &ids {
             scope.set(name, id).map_err(serde::de::Error::custom)?;
         }
@@ -228,6 +243,24 @@ mod tests {
             }
             assert_eq!(kind.missing(&scope).count(), 0, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn both_written_forms_read_back() {
+        let mut scope = Scope::default();
+        let check = |scope: &Scope| {
+            let json = serde_json::to_string(scope).unwrap();
+            assert_eq!(&serde_json::from_str::<Scope>(&json).unwrap(), scope);
+            let binary = postcard::to_stdvec(scope).unwrap();
+            assert_eq!(&postcard::from_bytes::<Scope>(&binary).unwrap(), scope);
+        };
+        check(&scope);
+        for (at, name) in Scope::WIRE_NAMES.iter().enumerate() {
+            scope.set(name, &format!("id_{at}")).unwrap();
+            check(&scope);
+        }
+        let empty_id = postcard::to_stdvec(&(1_u32, vec![""])).unwrap();
+        assert!(postcard::from_bytes::<Scope>(&empty_id).is_err(), "what is read is checked");
     }
 
     #[test]

@@ -77,13 +77,20 @@ impl std::str::FromStr for RecordedAt {
 }
 
 impl Serialize for RecordedAt {
+    /// Writes the text for people; into a binary form the microseconds.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_i64(self.0);
+        }
         serializer.collect_str(self)
     }
 }
 
 impl<'de> Deserialize<'de> for RecordedAt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return i64::deserialize(deserializer).map(Self);
+        }
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -111,8 +111,25 @@ impl<T: fmt::Display> fmt::Display for Known<T> {
     }
 }
 
+/// The binary form: a variant and its value, since such forms do not say what they hold.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Known")]
+enum Tagged<T> {
+    Is(T),
+    Stale(T),
+    Not(Absence),
+}
+
 impl<T: Serialize + NotText> Serialize for Known<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            let tagged = match self {
+                Self::Is(value) => Tagged::Is(value),
+                Self::Stale(value) => Tagged::Stale(value),
+                Self::Not(absence) => Tagged::Not(*absence),
+            };
+            return tagged.serialize(serializer);
+        }
         match self {
             Self::Is(value) => value.serialize(serializer),
             Self::Stale(value) => serializer.collect_map([("stale", value)]),
@@ -123,6 +140,13 @@ impl<T: Serialize + NotText> Serialize for Known<T> {
 
 impl<'de, T: DeserializeOwned + NotText> Deserialize<'de> for Known<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return Ok(match Tagged::<T>::deserialize(deserializer)? {
+                Tagged::Is(value) => Self::Is(value),
+                Tagged::Stale(value) => Self::Stale(value),
+                Tagged::Not(absence) => Self::Not(absence),
+            });
+        }
         // By way of a JSON value: numbers are kept as written here, which serde's own "any" does not carry.
         let value = |v: Value| serde_json::from_value(v).map_err(serde::de::Error::custom);
         Ok(match Value::deserialize(deserializer)? {
@@ -147,6 +171,8 @@ mod tests {
         let check = |value: Known<u64>, json: &str| {
             assert_eq!(serde_json::to_string(&value).unwrap(), json);
             assert_eq!(serde_json::from_str::<Known<u64>>(json).unwrap(), value);
+            let binary = postcard::to_stdvec(&value).unwrap();
+            assert_eq!(postcard::from_bytes::<Known<u64>>(&binary).unwrap(), value);
         };
         check(Known::Is(0), "0");
         check(Known::Is(u64::MAX), "18446744073709551615");

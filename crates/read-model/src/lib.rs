@@ -60,6 +60,7 @@ mod window;
 mod text;
 mod moment;
 mod honesty;
+mod members;
 pub mod projections;
 mod view;
 mod replay;

@@ -166,6 +166,10 @@ struct CutJson<'a> {
 
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            let cut = self.cut.as_ref().map(|cut| (cut.omitted, cut.tail.as_str(), cut.digest));
+            return (self.head.as_str(), cut).serialize(serializer);
+        }
         match &self.cut {
             None => serializer.serialize_str(&self.head),
             Some(cut) => CutJson {
@@ -206,6 +210,11 @@ impl<'de> Deserialize<'de> for Text {
                     })),
                 })
             }
+        }
+        if !deserializer.is_human_readable() {
+            let (head, cut) = <(String, Option<(u64, String, u64)>)>::deserialize(deserializer)?;
+            let cut = cut.map(|(omitted, tail, digest)| Box::new(Cut { omitted, tail, digest }));
+            return Ok(Self { head, cut });
         }
         deserializer.deserialize_any(TextVisitor)
     }
@@ -257,7 +266,9 @@ mod tests {
             prop_assert!(!text.is(&longer));
             prop_assert_eq!(text.omitted_bytes() == 0, text.whole().is_some());
             let json = serde_json::to_string(&text).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Text>(&json).unwrap(), text);
+            prop_assert_eq!(&serde_json::from_str::<Text>(&json).unwrap(), &text);
+            let binary = postcard::to_stdvec(&text).unwrap();
+            prop_assert_eq!(postcard::from_bytes::<Text>(&binary).unwrap(), text);
         }
 
         #[test]

@@ -10,9 +10,10 @@
 //! ([`page`](fn@crate::page)).
 
 use std::collections::VecDeque;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
-use hashbrown::HashMap;
+use hashbrown::DefaultHashBuilder;
+use hashbrown::HashTable;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -20,11 +21,13 @@ use crate::limits::Limits;
 
 /// What a row of a [`Window`] tells of itself.
 pub trait Row {
-    /// What the row is found by.
-    type Key: Clone + Eq + Hash;
+    /// What the row is found by. It is borrowed from the row: finding, adding and dropping rows copies no text.
+    type Key<'a>: Eq + Hash
+    where
+        Self: 'a;
 
     /// What the row is found by; nothing for rows that nobody looks for.
-    fn key(&self) -> Option<Self::Key>;
+    fn key(&self) -> Option<Self::Key<'_>>;
 
     /// Sequence of the event that brought the row.
     fn first(&self) -> u64;
@@ -55,7 +58,7 @@ pub struct Window<R: Row> {
     /// Next place.
     next: u64,
     rows: VecDeque<Slot<R>>,
-    index: HashMap<R::Key, u64>,
+    index: Index,
     /// Places of open rows, ascending.
     open: Vec<u64>,
     /// Settled rows in the order in which they settled; an entry whose row was touched since is void.
@@ -67,6 +70,43 @@ pub struct Window<R: Row> {
 struct Slot<R> {
     place: u64,
     row: R,
+}
+
+/// Where the newest row of each key is, unless it was released. It holds hashes; the keys are in the rows.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    places: HashTable<(u64, u64)>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Index {
+    fn hash(&self, key: &impl Hash) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// The place of a key; `is` tells whether the row at a place has it.
+    fn find(&self, hash: u64, is: impl Fn(u64) -> bool) -> Option<u64> {
+        let found = self.places.find(hash, |(known, place)| *known == hash && is(*place));
+        found.map(|(_, place)| *place)
+    }
+
+    /// Makes a row the newest of its key; `is` tells whether the row at a place has the key too.
+    fn set(&mut self, hash: u64, place: u64, is: impl Fn(u64) -> bool) {
+        let same = |(known, place): &(u64, u64)| *known == hash && is(*place);
+        match self.places.find_mut(hash, same) {
+            Some(entry) => entry.1 = place,
+            None => {
+                self.places.insert_unique(hash, (hash, place), |(hash, _)| *hash);
+            }
+        }
+    }
+
+    /// Forgets a row, if it is the newest of its key.
+    fn forget(&mut self, hash: u64, place: u64) {
+        if let Ok(entry) = self.places.find_entry(hash, |(_, known)| *known == place) {
+            entry.remove();
+        }
+    }
 }
 
 impl<R: Row> Window<R> {
@@ -153,19 +193,17 @@ impl<R: Row> Window<R> {
     }
 
     /// The newest row with this key, if it is here.
-    pub fn get<Q>(&self, key: &Q) -> Option<&R>
-    where
-        Q: Hash + hashbrown::Equivalent<R::Key> + ?Sized,
-    {
+    pub fn get<'a>(&'a self, key: R::Key<'a>) -> Option<&'a R> {
         self.at(self.place(key)?)
     }
 
     /// Where the newest row with this key is.
-    pub fn place<Q>(&self, key: &Q) -> Option<Place>
-    where
-        Q: Hash + hashbrown::Equivalent<R::Key> + ?Sized,
-    {
-        self.index.get(key).copied().map(Place)
+    pub fn place<'a>(&'a self, key: R::Key<'a>) -> Option<Place> {
+        if self.index.places.is_empty() {
+            return None;
+        }
+        let is = |place| self.at(Place(place)).and_then(Row::key).is_some_and(|known| known == key);
+        self.index.find(self.index.hash(&key), is).map(Place)
     }
 
     /// The row at a place, if it is still here.
@@ -180,17 +218,13 @@ impl<R: Row> Window<R> {
         self.rows.back().map(|slot| (Place(slot.place), &slot.row))
     }
 
-    /// Changes the newest row with this key. Its key and first event must stay what they are.
-    pub fn update<Q, T>(&mut self, key: &Q, change: impl FnOnce(&mut R) -> T) -> Option<T>
-    where
-        Q: Hash + hashbrown::Equivalent<R::Key> + ?Sized,
-    {
-        let place = self.place(key)?;
-        self.update_at(place, change)
-    }
-
-    /// Changes the row at a place. Its key and first event must stay what they are.
-    pub fn update_at<T>(&mut self, place: Place, change: impl FnOnce(&mut R) -> T) -> Option<T> {
+    /// Changes the row at a place, if there is one. Its key and first event must stay what they are.
+    pub fn update_at<T>(
+        &mut self,
+        place: impl Into<Option<Place>>,
+        change: impl FnOnce(&mut R) -> T,
+    ) -> Option<T> {
+        let place = place.into()?;
         let at = self.slot(place)?;
         let row = &mut self.rows.get_mut(at)?.row;
         let (was, weight) = (row.settled(), row.weight());
@@ -265,24 +299,16 @@ impl<R: Row> Window<R> {
         places.len()
     }
 
-    /// Lets the key go: the row stays, and the next row of this key is another one.
-    pub fn release<Q>(&mut self, key: &Q)
-    where
-        Q: Hash + hashbrown::Equivalent<R::Key> + ?Sized,
-    {
-        self.index.remove(key);
+    /// Lets the key of a row go: the row stays, and the next row of this key is another one.
+    pub fn release(&mut self, place: Place) {
+        let hash = self.at(place).and_then(Row::key).map(|key| self.index.hash(&key));
+        if let Some(hash) = hash {
+            self.index.forget(hash, place.0);
+        }
     }
 
     fn slot(&self, place: Place) -> Option<usize> {
-        // Rows are mostly dropped at the front, so the place is nearly always where the distance to the end says.
-        let back = self.rows.back()?.place.checked_sub(place.0)?;
-        let guess = self.rows.len().checked_sub(usize::try_from(back).ok()?.checked_add(1)?);
-        if let Some(at) = guess
-            && self.rows.get(at).is_some_and(|slot| slot.place == place.0)
-        {
-            return Some(at);
-        }
-        self.rows.binary_search_by_key(&place.0, |slot| slot.place).ok()
+        slot(&self.rows, place)
     }
 
     fn adopt(&mut self, place: u64, row: R) {
@@ -292,7 +318,10 @@ impl<R: Row> Window<R> {
         }
         self.bytes += row.weight();
         if let Some(key) = row.key() {
-            self.index.insert(key, place);
+            let rows = &self.rows;
+            let at = |place| slot(rows, Place(place)).and_then(|at| rows.get(at));
+            let is = |place| at(place).and_then(|slot| slot.row.key()).is_some_and(|k| k == key);
+            self.index.set(self.index.hash(&key), place, is);
         }
         self.rows.push_back(Slot { place, row });
     }
@@ -332,12 +361,24 @@ impl<R: Row> Window<R> {
         self.dropped += 1;
         self.bytes = self.bytes.saturating_sub(slot.row.weight());
         self.before = self.before.max(Some(slot.row.first() + 1));
-        if let Some(key) = slot.row.key()
-            && self.index.get(&key) == Some(&place)
-        {
-            self.index.remove(&key);
+        let hash = slot.row.key().map(|key| self.index.hash(&key));
+        if let Some(hash) = hash {
+            self.index.forget(hash, place);
         }
     }
+}
+
+/// Where the row of a place stands.
+fn slot<R>(rows: &VecDeque<Slot<R>>, place: Place) -> Option<usize> {
+    // Rows are mostly dropped at the front, so the place is nearly always where the distance to the end says.
+    let back = rows.back()?.place.checked_sub(place.0)?;
+    let guess = rows.len().checked_sub(usize::try_from(back).ok()?.checked_add(1)?);
+    if let Some(at) = guess
+        && rows.get(at).is_some_and(|slot| slot.place == place.0)
+    {
+        return Some(at);
+    }
+    rows.binary_search_by_key(&place.0, |slot| slot.place).ok()
 }
 
 impl<R: Row> Default for Window<R> {
@@ -353,7 +394,7 @@ impl<R: Row> Default for Window<R> {
             before: None,
             next: 0,
             rows: VecDeque::new(),
-            index: HashMap::new(),
+            index: Index::default(),
             open: Vec::new(),
             settled: VecDeque::new(),
             bytes: 0,
@@ -376,7 +417,7 @@ impl<R: Row> Window<R> {
     fn unkeyed(&self) -> Vec<usize> {
         let keyed = |slot: &Slot<R>| {
             let key = slot.row.key();
-            key.is_none_or(|key| self.index.get(&key) == Some(&slot.place))
+            key.is_none_or(|key| self.place(key) == Some(Place(slot.place)))
         };
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, slot)| !keyed(slot)).map(|(at, _)| at).collect()
@@ -430,12 +471,9 @@ impl<'de, R: Row + Deserialize<'de>> Deserialize<'de> for Window<R> {
             window.adopt(place, row);
         }
         for at in json.unkeyed {
-            // Only if a newer row of the same key has not taken the entry already.
-            if let Some(slot) = window.rows.get(at)
-                && let Some(key) = slot.row.key()
-                && window.index.get(&key) == Some(&slot.place)
-            {
-                window.index.remove(&key);
+            // Nothing happens where a newer row of the same key has taken the entry already.
+            if let Some(place) = window.rows.get(at).map(|slot| Place(slot.place)) {
+                window.release(place);
             }
         }
         window.settled.make_contiguous().sort_by_key(|(place, sequence)| (*sequence, *place));
@@ -458,7 +496,7 @@ mod tests {
     }
 
     impl Row for Item {
-        type Key = u8;
+        type Key<'a> = u8;
         fn key(&self) -> Option<u8> {
             Some(self.id)
         }
@@ -518,15 +556,19 @@ mod tests {
                 });
             }
             Step::Settle { id } => {
-                window.update(id, |item| item.settled = Some(sequence));
+                window.update_at(window.place(*id), |item| item.settled = Some(sequence));
             }
             Step::Reopen { id } => {
-                window.update(id, |item| item.settled = None);
+                window.update_at(window.place(*id), |item| item.settled = None);
             }
             Step::Grow { id, text } => {
-                window.update(id, |item| item.text.push_str(&"y".repeat(*text)));
+                window.update_at(window.place(*id), |item| item.text.push_str(&"y".repeat(*text)));
             }
-            Step::Release { id } => window.release(id),
+            Step::Release { id } => {
+                if let Some(place) = window.place(*id) {
+                    window.release(place);
+                }
+            }
             Step::SettleAllOpen => {
                 window.update_open(|_| true, |item| item.settled = Some(sequence));
             }

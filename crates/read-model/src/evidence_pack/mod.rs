@@ -10,7 +10,6 @@
 mod collect;
 mod entry;
 mod judge;
-mod members;
 mod model;
 mod verify;
 mod write;

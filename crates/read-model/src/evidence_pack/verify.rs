@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 
 use super::collect::Facts;
 use super::entry;
-use super::members::Members;
 use super::model::{EvidencePack, FORMAT, FORMAT_VERSION, Missing};
 use super::write::{CHECKSUM, PackPart, members};
 use super::{PackOptions, judge};
+
+use crate::members::Members;
 
 /// Something in a pack that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -190,10 +190,10 @@ impl Action {
 }
 
 impl Row for Action {
-    type Key = Option<ActionId>;
+    type Key<'a> = &'a Option<ActionId>;
 
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.action_id.clone())
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.action_id)
     }
 
     fn first(&self) -> u64 {

@@ -100,7 +100,7 @@ impl PolicyDecision {
 }
 
 impl Row for PolicyDecision {
-    type Key = ();
+    type Key<'a> = ();
 
     fn key(&self) -> Option<()> {
         None

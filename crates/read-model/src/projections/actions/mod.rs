@@ -68,7 +68,7 @@ impl Actions {
     /// The newest action with this id, if it is still in the window.
     #[must_use]
     pub fn action(&self, id: &ActionId) -> Option<&Action> {
-        self.actions.get(&Some(id.clone()))
+        self.actions.at(self.actions.place(&Some(id.clone()))?)
     }
 
     fn policy(&mut self, recorded: &RecordedEvent, event: &PolicyEvent) -> Applied {

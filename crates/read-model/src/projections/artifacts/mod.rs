@@ -257,10 +257,10 @@ fn push_bounded<T>(list: &mut Vec<T>, item: T) {
 }
 
 impl Row for Artifact {
-    type Key = Option<ArtifactId>;
+    type Key<'a> = &'a Option<ArtifactId>;
 
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.artifact_id.clone())
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.artifact_id)
     }
 
     fn first(&self) -> u64 {

@@ -23,6 +23,7 @@ pub struct Document {
     /// Which: the kind, with the message or sub-agent that it belongs to.
     pub name: String,
     /// The document; `null` with the reason in `missing` when it is not here.
+    #[serde(with = "crate::checkpoint::as_json")]
     pub value: Value,
     /// Why the document is not here: `unknown` before it was stated, `unavailable` when it is too large or in a ref.
     pub missing: Option<Absence>,
@@ -186,9 +187,9 @@ fn measure(value: &Value, limit: usize) -> Option<usize> {
 }
 
 impl Row for Document {
-    type Key = String;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.name.clone())
+    type Key<'a> = &'a str;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.name)
     }
     fn first(&self) -> u64 {
         self.first_sequence

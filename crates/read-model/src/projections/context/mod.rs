@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::moment::{Elapsed, Moment};
 use crate::projection::{Applied, Projection};
 use crate::text::Text;
+use crate::window::Row;
 
 impl Projection for Context {
     const NAME: &'static str = "context";
@@ -86,7 +87,7 @@ impl Context {
             ContextEvent::ContextAttached(e) => self.attach(recorded, e),
             ContextEvent::ContextDetached(e) => {
                 let key = state::item_key(&e.kind, e.name.as_deref().or(e.skill_id.as_deref()));
-                self.attached.update(&key, |item| {
+                self.attached.update_at(self.attached.place(key), |item| {
                     item.detached = Some(Moment::of(recorded));
                     item.reason.clone_from(&e.reason);
                 });
@@ -180,8 +181,8 @@ impl Context {
                 attached.skill_id.as_ref(),
             )
         };
-        let key = crate::window::Row::key(&item);
-        match key.and_then(|key| self.attached.place(&key)) {
+        let known = item.key().and_then(|key| self.attached.place(key));
+        match known {
             // Attached again: the newest content counts.
             Some(place) if self.attached.at(place).is_some_and(|i| i.detached.is_none()) => {
                 self.attached.update_at(place, |known| {

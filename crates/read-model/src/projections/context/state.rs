@@ -198,8 +198,8 @@ pub struct ForkOrigin {
 }
 
 /// What an attached thing is found by: its kind and what it is called.
-pub(super) fn item_key(kind: &str, name: Option<&str>) -> (String, String) {
-    (kind.to_owned(), name.unwrap_or_default().to_owned())
+pub(super) fn item_key<'a>(kind: &'a str, name: Option<&'a str>) -> (&'a str, &'a str) {
+    (kind, name.unwrap_or_default())
 }
 
 impl ContextItem {
@@ -248,8 +248,8 @@ impl Compaction {
 }
 
 impl Row for ContextItem {
-    type Key = (String, String);
-    fn key(&self) -> Option<Self::Key> {
+    type Key<'a> = (&'a str, &'a str);
+    fn key(&self) -> Option<Self::Key<'_>> {
         let name = self.name.as_deref().or(self.skill_id.as_deref());
         (!self.is_missing).then(|| item_key(&self.kind, name))
     }
@@ -265,7 +265,7 @@ impl Row for ContextItem {
 }
 
 impl Row for Compaction {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }
@@ -278,7 +278,7 @@ impl Row for Compaction {
 }
 
 impl Row for Rollback {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }

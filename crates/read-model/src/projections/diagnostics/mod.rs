@@ -248,8 +248,8 @@ impl Diagnostics {
         about: &str,
         message: impl FnOnce() -> String,
     ) {
-        let key = (code.to_owned(), about.to_owned());
-        let again = self.entries.update(&key, |entry| {
+        let known = self.entries.place((code, about));
+        let again = self.entries.update_at(known, |entry| {
             entry.count += 1;
             entry.last_sequence = recorded.sequence;
         });

@@ -99,6 +99,7 @@ pub struct Diagnostic {
 #[serde(rename_all = "camelCase")]
 pub struct Metric {
     /// Its newest value.
+    #[serde(with = "crate::checkpoint::as_json")]
     pub value: Known<serde_json::Number>,
     /// Unit, such as `ms`, `tokens`, `bytes`.
     pub unit: Option<String>,
@@ -151,10 +152,9 @@ impl Diagnostic {
 
 impl Row for Diagnostic {
     /// Code, and what it is about; a finding of a runtime is found by nothing.
-    type Key = (String, String);
-    fn key(&self) -> Option<Self::Key> {
-        let about = self.about.clone()?;
-        Some((self.code.clone(), about))
+    type Key<'a> = (&'a str, &'a str);
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some((&self.code, self.about.as_deref()?))
     }
     fn first(&self) -> u64 {
         self.first.sequence

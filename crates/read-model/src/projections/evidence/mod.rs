@@ -208,9 +208,9 @@ impl EvidenceItem {
 }
 
 impl Row for EvidenceItem {
-    type Key = Option<EvidenceId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.evidence_id.clone())
+    type Key<'a> = &'a Option<EvidenceId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.evidence_id)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -224,7 +224,7 @@ impl Row for EvidenceItem {
 }
 
 impl Row for EvidenceExport {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }
@@ -237,7 +237,7 @@ impl Row for EvidenceExport {
 }
 
 impl Row for Review {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }

@@ -4,10 +4,11 @@
 //! work as the calls below it, so the two are never added: the larger one stands. Sub-agents' own reports are not
 //! contained in their parents', by the contract, so those are added.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::node::{Counts, Node, NodeId, NodeKind, Status, Tokens};
 use super::state::ExecutionGraph;
+use super::table::{At, NodeTable};
 
 /// What follows for one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl Derived {
 
 /// What the parts of a node add up to.
 #[derive(Debug, Clone, Copy, Default)]
-struct Below {
+pub(super) struct Below {
     counts: Counts,
     /// Of the lane itself.
     lane: Tokens,
@@ -81,7 +82,10 @@ impl ExecutionGraph {
     /// Works out what follows from the nodes.
     #[must_use]
     pub fn derive(&self) -> Derived {
-        let (by_id, whole) = roll_up(self.nodes().collect());
+        let places = self.nodes.places(|_| true);
+        let (figures, whole) = roll_up(&self.nodes, &places);
+        let named = self.nodes().zip(figures);
+        let by_id = named.filter_map(|(node, f)| Some((node.id.clone(), f?))).collect();
         let total = Figures {
             status: self.overall(&by_id),
             rolled_up: known(whole.lane.plus(whole.agents)),
@@ -102,53 +106,54 @@ impl ExecutionGraph {
     }
 }
 
-/// What follows for some nodes, each with those of its parts that are among them.
-pub(super) fn derive_some(nodes: Vec<&Node>) -> HashMap<NodeId, Figures> {
-    roll_up(nodes).0
-}
-
-fn roll_up(nodes: Vec<&Node>) -> (HashMap<NodeId, Figures>, Below) {
-    let mut below: HashMap<&NodeId, Below> = HashMap::with_capacity(nodes.len());
-    let mut by_id = HashMap::with_capacity(nodes.len());
-    let mut whole = Below::default();
-    let names: HashMap<&NodeId, &Node> = nodes.iter().map(|node| (&node.id, *node)).collect();
-    for node in deepest_first(nodes, &names) {
-        let mine = below.remove(&node.id).unwrap_or_default();
+/// What follows for each node of a list, with those of its parts that are in the list, and for all of them together.
+pub(super) fn roll_up(table: &NodeTable, list: &[At]) -> (Vec<Option<Figures>>, Below) {
+    let wholes = table.wholes(list);
+    let mut below = vec![Below::default(); list.len()];
+    let mut all = vec![None; list.len()];
+    let mut together = Below::default();
+    for at in deepest_first(&wholes) {
+        let Some(node) = list.get(at).and_then(|place| table.at(*place)) else {
+            continue;
+        };
+        let mine = below.get(at).copied().unwrap_or_default();
         let figures = figures(node, &mine);
-        match node.parent.as_ref().filter(|id| names.contains_key(id)) {
-            Some(parent) => below.entry(parent).or_default().take(node, &mine, &figures),
-            None => whole.take(node, &mine, &figures),
+        let whole = wholes.get(at).copied().flatten().and_then(|whole| below.get_mut(whole));
+        whole.unwrap_or(&mut together).take(node, &mine, &figures);
+        if let Some(slot) = all.get_mut(at) {
+            *slot = Some(figures);
         }
-        by_id.insert(node.id.clone(), figures);
     }
-    (by_id, whole)
+    (all, together)
 }
 
-/// Parts before their whole, and equals in the order given.
-fn deepest_first<'a>(
-    mut nodes: Vec<&'a Node>,
-    names: &HashMap<&NodeId, &'a Node>,
-) -> Vec<&'a Node> {
-    let mut depths: HashMap<&NodeId, usize> = HashMap::with_capacity(nodes.len());
-    for node in &nodes {
-        let mut path = vec![*node];
+/// Parts before their whole, and equals in the order given. `wholes` says where the whole of each stands.
+fn deepest_first(wholes: &[Option<usize>]) -> Vec<usize> {
+    let whole = |at: usize| wholes.get(at).copied().flatten();
+    let mut depths: Vec<Option<usize>> = vec![None; wholes.len()];
+    let mut path = Vec::new();
+    for at in 0..wholes.len() {
+        path.clear();
+        let mut up = Some(at);
         let mut depth = 0;
-        while let Some(parent) = path.last().and_then(|n| n.parent.as_ref()) {
-            match (depths.get(parent), names.get(parent)) {
-                (Some(known), _) => {
-                    depth = known + 1;
-                    break;
-                }
-                (None, Some(parent)) => path.push(parent),
-                (None, None) => break,
+        // A path is no longer than the list, unless what was read goes round in a circle.
+        while let Some(at) = up.filter(|_| path.len() <= wholes.len()) {
+            if let Some(known) = depths.get(at).copied().flatten() {
+                depth = known + 1;
+                break;
+            }
+            path.push(at);
+            up = whole(at);
+        }
+        for (down, at) in path.iter().rev().enumerate() {
+            if let Some(slot) = depths.get_mut(*at) {
+                *slot = Some(depth + down);
             }
         }
-        for (up, node) in path.iter().rev().enumerate() {
-            depths.insert(&node.id, depth + up);
-        }
     }
-    nodes.sort_by_key(|node| std::cmp::Reverse(depths.get(&node.id).copied().unwrap_or(0)));
-    nodes
+    let mut order: Vec<usize> = (0..wholes.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(depths.get(*at).copied().flatten()));
+    order
 }
 
 fn figures(node: &Node, below: &Below) -> Figures {

@@ -3,11 +3,12 @@
 //! What is still open is not folded while there is something else to fold: an approval that waits, an agent that runs.
 //! Artifacts, evidence and tasks outlive their turn; they have a limit of their own.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
-use super::derive::derive_some;
-use super::node::{Counts, Folded, Node, NodeId, NodeKind};
+use super::derive::roll_up;
+use super::node::{Counts, Folded, Node, NodeId, NodeKind, NodeRef};
 use super::state::{ExecutionGraph, may_stay_open};
+use super::table::At;
 
 impl ExecutionGraph {
     /// Brings the graph back within its limits.
@@ -36,6 +37,7 @@ impl ExecutionGraph {
         while self.summaries.len() > self.limits.summary_turns {
             self.merge_oldest_summary();
         }
+        self.nodes.pack();
     }
 
     /// Makes a turn one node.
@@ -46,38 +48,43 @@ impl ExecutionGraph {
         // A later turn may fold before an earlier one that is open; the oldest is still the first to go on.
         let place = self.summaries.partition_point(|id| self.nodes.stands_before(id, &turn));
         self.summaries.insert(place, turn.clone());
+        let Some(top) = self.nodes.place_of(&turn) else {
+            return;
+        };
         let newest = self.bands.back().cloned();
+        let newest_at = newest.as_ref().and_then(|id| self.nodes.place_of(id));
         let mut gone = Vec::new();
-        let mut stays: HashSet<NodeId> = HashSet::new();
-        for id in self.nodes.subtree(&turn).into_iter().skip(1) {
-            let Some(node) = self.nodes.get(&id) else {
+        let mut stays = self.nodes.marks();
+        let mut recount = newest.is_none();
+        for at in self.nodes.subtree(top).into_iter().skip(1) {
+            let goes_on = self.nodes.whole_at(at).is_some_and(|whole| stays.has(whole));
+            let Some(node) = self.nodes.at_mut(at) else {
                 continue;
             };
-            let goes_on = node.parent.as_ref().is_some_and(|whole| stays.contains(whole));
-            let running = node.kind() == NodeKind::Subagent && !node.settled && newest.is_some();
-            if goes_on || running {
-                if let Some(node) = self.nodes.get_mut(&id) {
-                    node.band.clone_from(&newest); // it goes on, so it is shown where it goes on
-                }
-                if !goes_on {
-                    self.nodes.set_parent(&id, newest.as_ref());
-                }
-                stays.insert(id);
-                continue;
-            }
+            let running = node.kind() == NodeKind::Subagent && !node.settled;
             let waits = node.kind() == NodeKind::Action && !node.settled;
-            if waits || is_product(node.kind()) {
-                self.nodes.set_parent(&id, Some(&turn));
+            recount |= node.band == newest;
+            if let Some(newest_at) = newest_at.filter(|_| goes_on || running) {
+                node.band.clone_from(&newest); // it goes on, so it is shown where it goes on
+                recount = true;
+                if !goes_on {
+                    self.nodes.move_to(at, newest_at);
+                }
+                stays.add(at);
+            } else if waits || is_product(node.kind()) {
+                self.nodes.move_to(at, top);
             } else {
-                gone.push(id);
+                gone.push(at);
             }
         }
-        self.fold_into(&turn, &gone);
-        if let Some(node) = self.nodes.get_mut(&turn) {
+        self.fold_into(top, &gone);
+        if let Some(node) = self.nodes.at_mut(top) {
             node.collapsed = true;
             node.tail = None;
         }
-        self.recount_newest_band();
+        if recount {
+            self.recount_newest_band();
+        }
     }
 
     /// Folds the oldest parts of the newest turn until three quarters of its limit are left.
@@ -87,8 +94,7 @@ impl ExecutionGraph {
         };
         for force in [false, true] {
             if self.newest_band_nodes > self.limits.nodes_per_turn {
-                let inside = |n: &&Node| n.band.as_ref() == Some(&band) && n.id != band;
-                let scope = self.nodes.iter().filter(inside).map(|n| n.id.clone()).collect();
+                let scope = self.nodes.places(|n| n.band.as_ref() == Some(&band) && n.id != band);
                 self.fold_units(self.limits.nodes_per_turn / 4 * 3, force, scope);
                 self.recount_newest_band();
             }
@@ -101,10 +107,9 @@ impl ExecutionGraph {
             if self.nodes.len() <= self.limits.nodes {
                 break;
             }
-            let outside = |n: &&Node| {
+            let scope = self.nodes.places(|n| {
                 n.band.is_none() && !is_product(n.kind()) && n.kind() != NodeKind::Thread
-            };
-            let scope = self.nodes.iter().filter(outside).map(|n| n.id.clone()).collect();
+            });
             self.fold_units(self.limits.nodes / 2, force, scope);
         }
         self.recount_newest_band();
@@ -112,66 +117,70 @@ impl ExecutionGraph {
 
     /// Folds whole units (a step, a call without step, a sub-agent with its lane), oldest first, until `keep` of the
     /// nodes in `scope` are left. Without `force` a unit with something open in it stays.
-    fn fold_units(&mut self, keep: usize, force: bool, mut scope: Vec<NodeId>) {
+    fn fold_units(&mut self, keep: usize, force: bool, mut scope: Vec<At>) {
         let mut excess = scope.len().saturating_sub(keep);
-        scope.retain(|id| is_unit(id.kind()));
-        scope.sort_by_key(|id| self.nodes.get(id).map(|node| node.first_sequence));
-        let mut going: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
-        let mut taken: HashSet<NodeId> = HashSet::new();
+        let kind = |at: &At| self.nodes.at(*at).map(Node::kind);
+        scope.retain(|at| kind(at).is_some_and(is_unit));
+        scope.sort_by_cached_key(|at| self.nodes.at(*at).map(|node| node.first_sequence));
+        let mut going: BTreeMap<NodeId, Vec<At>> = BTreeMap::new();
+        let mut taken = self.nodes.marks();
         for unit in scope {
             if excess == 0 {
                 break;
             }
-            let whole = self.nodes.get(&unit).and_then(|node| node.parent.clone());
-            let Some(whole) = whole.filter(|_| !taken.contains(&unit)) else {
+            let whole = self.nodes.at(unit).and_then(|node| node.parent.clone());
+            let Some(whole) = whole.filter(|_| !taken.has(unit)) else {
                 continue;
             };
-            let mut members = self.nodes.subtree(&unit);
-            members.retain(|id| !is_product(id.kind()) && !taken.contains(id));
-            if !force && members.iter().any(|id| self.is_open(id)) {
+            let mut members = self.nodes.subtree(unit);
+            members.retain(|at| !kind(at).is_some_and(is_product) && !taken.has(*at));
+            if !force && members.iter().any(|at| self.is_open(*at)) {
                 continue;
             }
             excess = excess.saturating_sub(members.len());
-            taken.extend(members.iter().cloned());
+            for at in &members {
+                taken.add(*at);
+            }
             going.entry(whole).or_default().extend(members);
         }
         // A whole that goes as well takes its parts with it.
-        let inside: Vec<NodeId> =
-            going.keys().filter(|whole| taken.contains(whole)).cloned().collect();
-        for whole in inside {
+        let goes = |whole: &NodeId| self.nodes.place_of(whole).filter(|at| taken.has(*at));
+        let inside: Vec<(NodeId, At)> =
+            going.keys().filter_map(|whole| Some((whole.clone(), goes(whole)?))).collect();
+        for (whole, at) in inside {
             let Some(parts) = going.remove(&whole) else {
                 continue;
             };
-            if let Some(outer) = going.values_mut().find(|ids| ids.contains(&whole)) {
+            if let Some(outer) = going.values_mut().find(|places| places.contains(&at)) {
                 outer.extend(parts);
             }
         }
-        for (whole, ids) in going {
+        for (whole, places) in going {
             let earlier = self.earlier_of(&whole);
-            self.fold_into(&earlier, &ids);
+            self.fold_into(earlier, &places);
         }
     }
 
     /// True when an event may still end the node.
-    fn is_open(&self, id: &NodeId) -> bool {
-        self.nodes.get(id).is_some_and(|node| !node.settled && may_stay_open(node.kind()))
+    fn is_open(&self, at: At) -> bool {
+        self.nodes.at(at).is_some_and(|node| !node.settled && may_stay_open(node.kind()))
     }
 
     /// The node that stands for folded parts of `whole`.
-    fn earlier_of(&mut self, whole: &NodeId) -> NodeId {
-        let id = NodeId::new(NodeKind::Earlier, &whole.to_string());
-        if !self.nodes.contains(id.as_ref()) {
+    fn earlier_of(&mut self, whole: &NodeId) -> At {
+        let name = whole.to_string();
+        let known = self.nodes.place(NodeRef { kind: NodeKind::Earlier, name: &name });
+        known.unwrap_or_else(|| {
             let like = self.nodes.get(whole);
             let lane = match whole.kind() {
                 NodeKind::Thread | NodeKind::Subagent => Some(whole.clone()),
                 _ => like.and_then(|node| node.lane.clone()),
             };
             let band = like.and_then(|node| node.band.clone());
-            let mut node = Node::blank(id.clone(), "earlier", 0);
+            let mut node = Node::blank(NodeId::new(NodeKind::Earlier, &name), "earlier", 0);
             (node.parent, node.lane, node.band) = (Some(whole.clone()), lane, band);
-            self.nodes.insert(node);
-        }
-        id
+            self.nodes.insert(node)
+        })
     }
 
     /// Drops the products that were not touched for the longest time.
@@ -181,24 +190,24 @@ impl ExecutionGraph {
             nodes.map(|n| (n.status.is_open(), n.last_sequence, n.id.clone())).collect();
         by_touch.sort();
         let excess = by_touch.len().saturating_sub(self.limits.products / 4 * 3);
-        let mut gone: Vec<NodeId> = Vec::new();
-        let mut taken: HashSet<NodeId> = HashSet::new();
+        let mut gone: Vec<At> = Vec::new();
+        let mut taken = self.nodes.marks();
         for (_, _, id) in by_touch.into_iter().take(excess) {
-            let members = self.nodes.subtree(&id).into_iter();
-            gone.extend(members.filter(|id| taken.insert(id.clone())));
+            let members = self.nodes.place_of(&id).map(|at| self.nodes.subtree(at));
+            gone.extend(members.into_iter().flatten().filter(|at| taken.add(*at)));
         }
         let earlier = self.session_earlier();
-        self.fold_into(&earlier, &gone);
-        self.products.retain(|id| !taken.contains(id));
+        self.fold_into(earlier, &gone);
+        self.products.retain(|id| self.nodes.contains(id.as_ref()));
         self.recount_newest_band();
     }
 
-    fn session_earlier(&mut self) -> NodeId {
-        let id = NodeId::new(NodeKind::Earlier, "session");
-        if !self.nodes.contains(id.as_ref()) {
-            self.nodes.insert(Node::blank(id.clone(), "earlier", 0));
-        }
-        id
+    fn session_earlier(&mut self) -> At {
+        let known = self.nodes.place(NodeRef { kind: NodeKind::Earlier, name: "session" });
+        known.unwrap_or_else(|| {
+            let id = NodeId::new(NodeKind::Earlier, "session");
+            self.nodes.insert(Node::blank(id, "earlier", 0))
+        })
     }
 
     fn merge_oldest_summary(&mut self) {
@@ -206,58 +215,62 @@ impl ExecutionGraph {
             return;
         };
         let earlier = self.session_earlier();
-        let thread = self.nodes.get(&turn).and_then(|node| node.parent.clone());
-        for id in self.nodes.subtree(&turn).into_iter().skip(1) {
-            let top = self.nodes.get(&id).is_some_and(|n| n.parent.as_ref() == Some(&turn));
-            if top {
-                self.nodes.set_parent(&id, Some(&earlier));
+        let Some(top) = self.nodes.place_of(&turn) else {
+            return;
+        };
+        let thread = self.nodes.whole_at(top);
+        let newest = self.bands.back();
+        let mut left_newest = false;
+        for at in self.nodes.subtree(top).into_iter().skip(1) {
+            if self.nodes.whole_at(at) == Some(top) {
+                self.nodes.move_to(at, earlier);
             }
-            if let Some(node) = self.nodes.get_mut(&id) {
+            if let Some(node) = self.nodes.at_mut(at) {
+                left_newest |= node.band.is_some() && node.band.as_ref() == newest;
                 node.band = None;
             }
         }
-        self.fold_into(&earlier, std::slice::from_ref(&turn));
-        let empty = thread.filter(|id| {
-            let node = self.nodes.get(id).filter(|node| node.kind() == NodeKind::Thread);
-            node.is_some_and(|node| node.links.parts.is_empty())
-                && self.primary.as_ref() != Some(id)
+        self.fold_into(earlier, &[top]);
+        let empty = thread.filter(|at| {
+            let node = self.nodes.at(*at).filter(|node| node.kind() == NodeKind::Thread);
+            node.is_some_and(|node| self.primary.as_ref() != Some(&node.id))
+                && self.nodes.parts_at(*at).is_empty()
         });
         if let Some(thread) = empty {
-            self.nodes.remove_all(std::slice::from_ref(&thread), &earlier);
+            self.nodes.remove_all(&[thread], Some(earlier));
         }
-        self.recount_newest_band();
+        if left_newest {
+            self.recount_newest_band();
+        }
     }
 
     /// Removes nodes and keeps their counts and tokens at `into`. What is left of their parts becomes a part of `into`.
-    fn fold_into(&mut self, into: &NodeId, gone: &[NodeId]) {
+    fn fold_into(&mut self, into: At, gone: &[At]) {
         if gone.is_empty() {
             return;
         }
-        let mut sum =
-            self.nodes.get(into).and_then(|n| n.folded.as_deref().copied()).unwrap_or_default();
-        self.add_up(gone, &mut sum);
-        let names: HashSet<&NodeId> = gone.iter().collect();
-        let left: Vec<NodeId> = gone
-            .iter()
-            .filter_map(|id| self.nodes.get(id))
-            .flat_map(|node| node.links.parts.iter())
-            .filter(|part| !names.contains(part))
-            .cloned()
-            .collect();
-        for part in left {
-            self.nodes.set_parent(&part, Some(into));
+        let folded = self.nodes.at(into).and_then(|node| node.folded.as_deref());
+        let sum = self.add_up(gone, folded.copied().unwrap_or_default());
+        let mut going = self.nodes.marks();
+        for at in gone {
+            going.add(*at);
         }
-        let removed = self.nodes.remove_all(gone, into);
+        let parts = gone.iter().flat_map(|at| self.nodes.parts_at(*at));
+        let left: Vec<At> = parts.filter(|part| !going.has(**part)).copied().collect();
+        for part in left {
+            self.nodes.move_to(part, into);
+        }
+        let removed = self.nodes.remove_all(gone, Some(into));
         for node in &removed {
             self.forget(&node.id);
         }
-        self.open.retain(|id| !names.contains(id));
-        if self.hot.as_ref().is_some_and(|hot| names.contains(&hot.node)) {
+        self.open.retain(|id| self.nodes.contains(id.as_ref()));
+        if self.hot.as_ref().is_some_and(|hot| !self.nodes.contains(hot.node.as_ref())) {
             self.hot = None;
         }
         let from = removed.iter().map(|node| node.first_sequence).min();
         let to = removed.iter().map(|node| node.last_sequence).max();
-        if let Some(node) = self.nodes.get_mut(into) {
+        if let Some(node) = self.nodes.at_mut(into) {
             node.folded = Some(Box::new(sum));
             if let (NodeKind::Earlier, Some(from), Some(to)) = (node.kind(), from, to) {
                 let first = if node.first_sequence == 0 { from } else { node.first_sequence };
@@ -267,32 +280,33 @@ impl ExecutionGraph {
         }
     }
 
-    /// Adds up counts and tokens of nodes that go together, each figure once.
-    fn add_up(&self, gone: &[NodeId], sum: &mut Folded) {
-        let going: HashSet<&NodeId> = gone.iter().collect();
-        let nodes = || gone.iter().filter_map(|id| self.nodes.get(id));
-        let figures = derive_some(nodes().collect());
-        for node in nodes() {
+    /// Adds counts and tokens of nodes that go together, each figure once.
+    fn add_up(&self, gone: &[At], mut sum: Folded) -> Folded {
+        let (figures, _) = roll_up(&self.nodes, gone);
+        for ((at, figures), whole) in gone.iter().zip(figures).zip(self.nodes.wholes(gone)) {
+            let Some(node) = self.nodes.at(*at) else {
+                continue;
+            };
             sum.counts.add(&Counts::of(node.kind(), node.status));
             if let Some(inner) = &node.folded {
                 sum.counts.add(&inner.counts);
             }
-            let whole_goes = node.parent.as_ref().is_some_and(|whole| going.contains(whole));
-            if whole_goes {
-                continue; // its tokens are in the figure of the whole
-            }
-            if let Some(figures) = figures.get(&node.id) {
+            // Tokens of a part are in the figure of its whole.
+            if let Some(figures) = figures.filter(|_| whole.is_none()) {
                 let (lane, agents) = figures.for_whole(node.kind());
                 sum.tokens = sum.tokens.plus(lane);
                 sum.agent_tokens = sum.agent_tokens.plus(agents);
                 sum.calls_without_usage += figures.calls_without_usage;
             }
         }
+        sum
     }
 
     /// Drops what was remembered about a node's name.
     fn forget(&mut self, id: &NodeId) {
-        if let Some((name, count)) = id.name().rsplit_once('#') {
+        if !self.again.is_empty()
+            && let Some((name, count)) = id.name().rsplit_once('#')
+        {
             let first = NodeId::new(id.kind(), name);
             if self.again.get(&first).is_some_and(|n| n.to_string() == count) {
                 self.again.remove(&first);

@@ -12,6 +12,7 @@ mod fold;
 mod node;
 mod place;
 mod preview;
+mod saved;
 mod state;
 mod table;
 mod wire;

@@ -145,13 +145,21 @@ impl FromStr for NodeId {
 }
 
 impl Serialize for NodeId {
+    /// `kind:name`; in a binary form the two apart.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return (self.kind, &*self.name).serialize(serializer);
+        }
         serializer.collect_str(self)
     }
 }
 
 impl<'de> Deserialize<'de> for NodeId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            let (kind, name) = Deserialize::deserialize(deserializer)?;
+            return Ok(Self { kind, name });
+        }
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }

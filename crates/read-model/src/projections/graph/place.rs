@@ -23,11 +23,13 @@ impl ExecutionGraph {
         let Some(step_id) = &cx.scope().step_id else {
             return Some(place);
         };
-        let id = NodeId::new(NodeKind::Step, step_id.as_str());
-        if let Some(step) = self.nodes.get(&id) {
+        let name = NodeRef { kind: NodeKind::Step, name: step_id.as_str() };
+        if let Some(step) = self.nodes.find(name) {
+            let parent = || Some(step.id.clone());
             let same_lane = step.lane == place.lane;
-            return Some(if same_lane { Place { parent: Some(id), ..place } } else { place });
+            return Some(if same_lane { Place { parent: parent(), ..place } } else { place });
         }
+        let id = NodeId::new(NodeKind::Step, step_id.as_str());
         self.add(cx, id.clone(), &place, String::new());
         self.follow(cx, &place, &id);
         Some(Place { parent: Some(id), ..place })
@@ -153,7 +155,7 @@ impl ExecutionGraph {
             NodeKind::Thread | NodeKind::Subagent => Some(node.id.clone()),
             _ => node.lane.clone(),
         });
-        self.nodes.set_parent(agent, Some(parent));
+        self.nodes.set_parent(agent, parent);
         if let Some(node) = self.nodes.get_mut(agent) {
             node.lane = lane;
         }
@@ -165,17 +167,20 @@ impl ExecutionGraph {
 
     /// Writes the band of an agent into itself and everything below it.
     fn move_band(&mut self, agent: &NodeId, band: Option<&NodeId>) {
-        for id in self.nodes.subtree(agent) {
-            if let Some(node) = self.nodes.get_mut(&id) {
+        let Some(agent) = self.nodes.place_of(agent) else {
+            return;
+        };
+        for at in self.nodes.subtree(agent) {
+            if let Some(node) = self.nodes.at_mut(at) {
                 node.band = band.cloned();
             }
         }
     }
 
     fn drop_empty_unplaced(&mut self) {
-        let id = NodeId::new(NodeKind::Unplaced, "session");
-        if self.nodes.get(&id).is_some_and(|node| node.links.parts.is_empty()) {
-            self.nodes.remove_all(std::slice::from_ref(&id), &id);
+        let unplaced = self.nodes.place(NodeRef { kind: NodeKind::Unplaced, name: "session" });
+        if let Some(unplaced) = unplaced.filter(|at| self.nodes.parts_at(*at).is_empty()) {
+            self.nodes.remove_all(&[unplaced], None);
         }
     }
 
@@ -183,26 +188,30 @@ impl ExecutionGraph {
     pub(super) fn adopt_thread(&mut self, thread: &str, agent: &NodeId) {
         self.agent_threads.insert(thread.to_owned(), agent.clone());
         let id = NodeId::new(NodeKind::Thread, thread);
-        if self.primary.as_ref() == Some(&id) || !self.nodes.contains(id.as_ref()) {
+        let (Some(from), Some(to)) = (self.nodes.place_of(&id), self.nodes.place_of(agent)) else {
+            return;
+        };
+        if self.primary.as_ref() == Some(&id) {
             return;
         }
         let band = self.nodes.get(agent).and_then(|node| node.band.clone());
-        for part in self.nodes.subtree(&id).into_iter().skip(1) {
-            let Some(node) = self.nodes.get_mut(&part) else {
+        for at in self.nodes.subtree(from).into_iter().skip(1) {
+            let Some(node) = self.nodes.at_mut(at) else {
                 continue;
             };
             if node.lane.as_ref() == Some(&id) {
                 node.lane = Some(agent.clone());
             }
-            if node.parent.as_ref() == Some(&id) {
-                self.nodes.set_parent(&part, Some(agent));
+            if node.kind() == NodeKind::Turn {
+                let turn = &node.id;
+                self.bands.retain(|band| band != turn);
+                self.summaries.retain(|summary| summary != turn);
             }
-            if part.kind() == NodeKind::Turn {
-                self.bands.retain(|band| *band != part);
-                self.summaries.retain(|turn| *turn != part);
+            if self.nodes.whole_at(at) == Some(from) {
+                self.nodes.move_to(at, to);
             }
         }
-        self.nodes.remove_all(std::slice::from_ref(&id), agent);
+        self.nodes.remove_all(&[from], Some(to));
         self.move_band(agent, band.as_ref());
         self.recount_newest_band();
     }

@@ -1,22 +1,41 @@
 //! Owns the nodes and how they hang together: found by name at once, walked in the order in which they came to be,
 //! parts known to their whole and ends of edges to their start, so that removing a few never means looking at all.
+//!
+//! ```text
+//!   nodes     [ thread ][ turn ][      ][ step ][ model ][      ][ tool ]        a hole where one was removed
+//!   by_name     tool:call_7 ─────────────────────────────────────▲
+//!   links       whole, parts and ends of edges are places in `nodes`
+//! ```
+//! The invariant: every place in the links and in `by_name` is one of a node that is here. Places change when the
+//! holes are packed away, after an event; only this file keeps any.
 
-use std::collections::{BTreeMap, HashSet};
-
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 use super::node::{EdgeKind, Incoming, Node, NodeId, NodeRef, Status};
 
 /// Most edges that are kept at the node they point to: an artifact that a thousand calls touched keeps its newest makers.
 const MOST_EDGES: usize = 24;
 
+/// Where a node stands in the table, until the table is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At(u32);
+
+impl At {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The other direction of what nodes say: follows from them, so it counts for nothing when graphs are compared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Links {
+    /// What the node is a part of.
+    whole: Option<At>,
     /// What the node is the whole of, oldest first.
-    pub(super) parts: Vec<NodeId>,
-    /// What its edges point to.
-    out: Vec<NodeId>,
+    parts: Vec<At>,
+    /// What its edges point to, each once.
+    out: Vec<At>,
 }
 
 impl PartialEq for Links {
@@ -27,92 +46,187 @@ impl PartialEq for Links {
 
 impl Eq for Links {}
 
+/// A set of places.
+pub(super) struct Marks(Vec<bool>);
+
+impl Marks {
+    pub(super) fn has(&self, at: At) -> bool {
+        self.0.get(at.index()).is_some_and(|mark| *mark)
+    }
+
+    /// Adds a place; true when it was not in the set.
+    pub(super) fn add(&mut self, at: At) -> bool {
+        if self.0.len() <= at.index() {
+            self.0.resize(at.index() + 1, false);
+        }
+        self.0.get_mut(at.index()).is_some_and(|mark| !std::mem::replace(mark, true))
+    }
+}
+
 /// The nodes of a graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeTable {
-    by_order: BTreeMap<u64, Node>,
-    by_name: HashMap<NodeId, u64>,
-    next_order: u64,
+    nodes: Vec<Option<Box<Node>>>,
+    /// How many of them are no holes.
+    kept: usize,
+    /// The place of every name, with its hash.
+    by_name: HashTable<(u64, At)>,
+    hasher: DefaultHashBuilder,
 }
 
 impl PartialEq for NodeTable {
     fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
+        self.kept == other.kept && self.iter().eq(other.iter())
     }
 }
 
 impl NodeTable {
-    pub(super) fn len(&self) -> usize {
-        self.by_order.len()
+    pub(super) const fn len(&self) -> usize {
+        self.kept
+    }
+
+    /// Where the node of a name is.
+    pub(super) fn place(&self, id: NodeRef<'_>) -> Option<At> {
+        let hash = self.hasher.hash_one(id);
+        let is = |at: At| self.at(at).is_some_and(|node| node.id.as_ref() == id);
+        let found = self.by_name.find(hash, |(known, at)| *known == hash && is(*at));
+        found.map(|(_, at)| *at)
+    }
+
+    pub(super) fn place_of(&self, id: &NodeId) -> Option<At> {
+        self.place(id.as_ref())
+    }
+
+    pub(super) fn at(&self, at: At) -> Option<&Node> {
+        self.nodes.get(at.index())?.as_deref()
+    }
+
+    /// The node at a place, to change all but its parent and its edges.
+    pub(super) fn at_mut(&mut self, at: At) -> Option<&mut Node> {
+        self.nodes.get_mut(at.index())?.as_deref_mut()
     }
 
     pub(super) fn contains(&self, id: NodeRef<'_>) -> bool {
-        self.by_name.contains_key(&id)
+        self.place(id).is_some()
     }
 
     pub(super) fn find(&self, id: NodeRef<'_>) -> Option<&Node> {
-        self.by_order.get(self.by_name.get(&id)?)
+        self.at(self.place(id)?)
     }
 
     pub(super) fn get(&self, id: &NodeId) -> Option<&Node> {
-        self.by_order.get(self.by_name.get(id)?)
+        self.at(self.place_of(id)?)
     }
 
     /// One node, to change all but its parent and its edges.
     pub(super) fn get_mut(&mut self, id: &NodeId) -> Option<&mut Node> {
-        self.by_order.get_mut(self.by_name.get(id)?)
+        self.at_mut(self.place_of(id)?)
+    }
+
+    /// The id of a name: that of the node, when it is here, so that the text is there once.
+    pub(super) fn id(&self, id: NodeRef<'_>) -> NodeId {
+        self.find(id).map_or_else(|| NodeId::new(id.kind, id.name), |node| node.id.clone())
     }
 
     /// All nodes, oldest first.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Node> {
-        self.by_order.values()
+        self.nodes.iter().filter_map(Option::as_deref)
+    }
+
+    /// The places of the nodes that `pick` wants, oldest first.
+    pub(super) fn places(&self, pick: impl Fn(&Node) -> bool) -> Vec<At> {
+        let nodes = (0..).zip(&self.nodes);
+        let picked = nodes.filter(|(_, node)| node.as_deref().is_some_and(&pick));
+        picked.map(|(at, _)| At(at)).collect()
     }
 
     /// True when `one` came to be before `other`.
     pub(super) fn stands_before(&self, one: &NodeId, other: &NodeId) -> bool {
-        self.by_name.get(one) < self.by_name.get(other)
+        self.place_of(one) < self.place_of(other)
+    }
+
+    /// The parts of a node, oldest first.
+    pub(super) fn parts<'a>(
+        &'a self,
+        whole: &'a Node,
+    ) -> impl DoubleEndedIterator<Item = &'a Node> + 'a {
+        whole.links.parts.iter().filter_map(|at| self.at(*at))
+    }
+
+    /// Where the parts of a node are, oldest first.
+    pub(super) fn parts_at(&self, whole: At) -> &[At] {
+        self.at(whole).map(|node| node.links.parts.as_slice()).unwrap_or_default()
+    }
+
+    /// What a node is a part of.
+    pub(super) fn whole_at(&self, part: At) -> Option<At> {
+        self.at(part)?.links.whole
+    }
+
+    /// An empty set.
+    pub(super) fn marks(&self) -> Marks {
+        Marks(vec![false; self.nodes.len()])
+    }
+
+    /// For each node of a list, where in the list its whole stands.
+    pub(super) fn wholes(&self, list: &[At]) -> Vec<Option<usize>> {
+        let mut positions: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        for (position, at) in list.iter().enumerate() {
+            if let Some(slot) = positions.get_mut(at.index()) {
+                *slot = Some(position);
+            }
+        }
+        let of = |whole: At| positions.get(whole.index()).copied().flatten();
+        list.iter().map(|at| self.whole_at(*at).and_then(of)).collect()
     }
 
     /// Adds a new node at the end.
-    pub(super) fn insert(&mut self, node: Node) {
+    pub(super) fn insert(&mut self, mut node: Node) -> At {
         debug_assert!(!self.contains(node.id.as_ref()), "{} is there already", node.id);
-        let order = self.next_order;
-        self.next_order += 1;
-        self.by_name.insert(node.id.clone(), order);
-        if let Some(whole) = node.parent.clone()
-            && let Some(whole) = self.get_mut(&whole)
-        {
-            whole.links.parts.push(node.id.clone());
+        let at = At(self.nodes.len() as u32);
+        let hash = self.hasher.hash_one(node.id.as_ref());
+        self.by_name.insert_unique(hash, (hash, at), |(hash, _)| *hash);
+        node.links = Links::default();
+        node.links.whole = node.parent.as_ref().and_then(|whole| self.place_of(whole));
+        if let Some(whole) = node.links.whole.and_then(|whole| self.at_mut(whole)) {
+            whole.links.parts.push(at);
         }
-        self.by_order.insert(order, node);
+        self.nodes.push(Some(Box::new(node)));
+        self.kept += 1;
+        at
     }
 
-    /// Makes a node a part of another whole, or of none.
-    pub(super) fn set_parent(&mut self, id: &NodeId, whole: Option<&NodeId>) {
-        let Some(node) = self.get_mut(id) else {
-            return;
-        };
-        let before = std::mem::replace(&mut node.parent, whole.cloned());
-        if let Some(before) = before.and_then(|before| self.get_mut(&before)) {
-            before.links.parts.retain(|part| part != id);
+    /// Makes a node a part of another whole.
+    pub(super) fn set_parent(&mut self, id: &NodeId, whole: &NodeId) {
+        if let (Some(at), Some(whole)) = (self.place_of(id), self.place_of(whole)) {
+            self.move_to(at, whole);
         }
-        let Some(whole) = whole else {
+    }
+
+    /// Makes the node at a place a part of another whole.
+    pub(super) fn move_to(&mut self, at: At, whole: At) {
+        let name = self.at(whole).map(|node| node.id.clone());
+        let Some(node) = self.at_mut(at) else {
             return;
         };
-        // Parts stand in the order of the nodes, as they do after being read.
-        let parts = self.get(whole).map(|node| node.links.parts.as_slice()).unwrap_or_default();
-        let at = parts.partition_point(|part| self.stands_before(part, id));
-        if let Some(whole) = self.get_mut(whole) {
-            whole.links.parts.insert(at, id.clone());
+        node.parent = name;
+        let before = node.links.whole.replace(whole);
+        if let Some(before) = before.and_then(|before| self.at_mut(before)) {
+            before.links.parts.retain(|part| *part != at);
+        }
+        if let Some(whole) = self.at_mut(whole) {
+            // Parts stand in the order of the nodes, as they do after being read.
+            let parts = &mut whole.links.parts;
+            parts.insert(parts.partition_point(|part| *part < at), at);
         }
     }
 
     /// Ties an edge between two nodes that are there, or renews its status when they are tied already.
     pub(super) fn tie(&mut self, to: &NodeId, edge: Incoming) {
-        if edge.from == *to || !self.contains(edge.from.as_ref()) {
+        let (Some(start), Some(end)) = (self.place_of(&edge.from), self.place_of(to)) else {
             return;
-        }
-        let Some(node) = self.get_mut(to) else {
+        };
+        let Some(node) = self.at_mut(end).filter(|_| start != end) else {
             return;
         };
         let known = node.incoming.iter_mut().find(|e| e.kind == edge.kind && e.from == edge.from);
@@ -120,15 +234,29 @@ impl NodeTable {
             known.status = edge.status;
             return;
         }
-        if node.incoming.len() >= MOST_EDGES {
-            node.incoming.remove(0);
-        }
-        let from = edge.from.clone();
+        let oldest = (node.incoming.len() >= MOST_EDGES).then(|| node.incoming.remove(0));
         node.incoming.push(edge);
-        if let Some(start) = self.get_mut(&from)
-            && !start.links.out.contains(to)
+        if let Some(oldest) =
+            oldest.filter(|gone| node.incoming.iter().all(|e| e.from != gone.from))
         {
-            start.links.out.push(to.clone());
+            self.cut(&oldest.from, end);
+        }
+        self.point(start, end);
+    }
+
+    /// Remembers at the start of an edge where it points.
+    fn point(&mut self, start: At, end: At) {
+        if let Some(start) = self.at_mut(start)
+            && !start.links.out.contains(&end)
+        {
+            start.links.out.push(end);
+        }
+    }
+
+    /// Forgets at the start of edges that they point to a node.
+    fn cut(&mut self, start: &NodeId, end: At) {
+        if let Some(start) = self.get_mut(start) {
+            start.links.out.retain(|to| *to != end);
         }
     }
 
@@ -136,7 +264,7 @@ impl NodeTable {
     pub(super) fn renew(&mut self, kind: EdgeKind, from: &NodeId, status: Status) {
         let ends = self.get(from).map(|node| node.links.out.clone()).unwrap_or_default();
         for end in ends {
-            let edges = self.get_mut(&end).map(|node| node.incoming.iter_mut());
+            let edges = self.at_mut(end).map(|node| node.incoming.iter_mut());
             for edge in edges.into_iter().flatten().filter(|e| e.kind == kind && e.from == *from) {
                 edge.status = Some(status);
             }
@@ -145,76 +273,99 @@ impl NodeTable {
 
     /// The tool calls that an approval lets through or stops.
     pub(super) fn gated_by(&self, action: &NodeId) -> Vec<NodeId> {
-        let mut ends = self.get(action).map(|node| node.links.out.clone()).unwrap_or_default();
-        ends.retain(|end| {
-            let edges = self.get(end).map(|node| node.incoming.iter());
-            edges.into_iter().flatten().any(|e| e.kind == EdgeKind::Gates && e.from == *action)
-        });
-        ends
+        let ends = self.get(action).map(|node| node.links.out.as_slice()).unwrap_or_default();
+        let gated = |node: &&Node| {
+            node.incoming.iter().any(|e| e.kind == EdgeKind::Gates && e.from == *action)
+        };
+        let ends = ends.iter().filter_map(|end| self.at(*end));
+        ends.filter(gated).map(|node| node.id.clone()).collect()
     }
 
     /// Puts back an edge that was read, when all nodes are there.
     pub(super) fn restore(&mut self, to: &NodeId, edge: Incoming) {
-        if let Some(start) = self.get_mut(&edge.from) {
-            start.links.out.push(to.clone());
+        let Some(end) = self.place_of(to) else {
+            return;
+        };
+        if let Some(start) = self.place_of(&edge.from) {
+            self.point(start, end);
         }
-        if let Some(node) = self.get_mut(to) {
+        if let Some(node) = self.at_mut(end) {
             node.incoming.push(edge);
         }
     }
 
     /// Works out the parts of all nodes again, for nodes that were read.
     pub(super) fn link_parts(&mut self) {
-        let pairs: Vec<_> =
-            self.iter().filter_map(|n| Some((n.parent.clone()?, n.id.clone()))).collect();
-        for node in self.by_order.values_mut() {
+        for node in self.nodes.iter_mut().flatten() {
             node.links.parts.clear();
         }
-        for (whole, part) in pairs {
-            if let Some(whole) = self.get_mut(&whole) {
-                whole.links.parts.push(part);
+        for at in self.places(|node| node.parent.is_some()) {
+            let whole = self.at(at).and_then(|node| self.place_of(node.parent.as_ref()?));
+            if let Some(node) = self.at_mut(at) {
+                node.links.whole = whole;
+            }
+            if let Some(whole) = whole.and_then(|whole| self.at_mut(whole)) {
+                whole.links.parts.push(at);
             }
         }
     }
 
     /// A node and everything below it, whole before part.
-    pub(super) fn subtree(&self, top: &NodeId) -> Vec<NodeId> {
-        let mut found = vec![top.clone()];
-        let mut at = 0;
-        while let Some(id) = found.get(at) {
-            let parts = self.get(id).map(|node| node.links.parts.clone()).unwrap_or_default();
-            found.extend(parts);
-            at += 1;
+    pub(super) fn subtree(&self, top: At) -> Vec<At> {
+        let mut found = vec![top];
+        let mut next = 0;
+        while let Some(at) = found.get(next) {
+            found.extend_from_slice(self.parts_at(*at));
+            next += 1;
         }
         found
     }
 
     /// Removes nodes. Edges that told where something came from start at `instead` from then on; the others go.
-    pub(super) fn remove_all(&mut self, gone: &[NodeId], instead: &NodeId) -> Vec<Node> {
+    pub(super) fn remove_all(&mut self, gone: &[At], instead: Option<At>) -> Vec<Node> {
+        let mut going = self.marks();
         let mut removed = Vec::with_capacity(gone.len());
-        let names: HashSet<&NodeId> = gone.iter().collect();
-        let mut wholes: HashSet<NodeId> = HashSet::new();
-        for id in gone {
-            let Some(node) = self.by_name.remove(id).and_then(|order| self.by_order.remove(&order))
-            else {
+        for at in gone {
+            let Some(node) = self.nodes.get_mut(at.index()).and_then(Option::take) else {
                 continue;
             };
-            wholes.extend(node.parent.clone().filter(|whole| !names.contains(whole)));
-            for to in node.links.out.iter().filter(|to| !names.contains(to)) {
-                self.redirect(to, id, instead);
+            going.add(*at);
+            self.kept -= 1;
+            let hash = self.hasher.hash_one(node.id.as_ref());
+            if let Ok(entry) = self.by_name.find_entry(hash, |(_, known)| known == at) {
+                entry.remove();
             }
-            removed.push(node);
+            removed.push((*at, *node));
         }
+        let mut wholes: Vec<At> = Vec::new();
+        for (at, node) in &removed {
+            wholes.extend(node.links.whole);
+            for part in &node.links.parts {
+                if let Some(part) = self.at_mut(*part) {
+                    part.links.whole = None;
+                }
+            }
+            for to in node.links.out.iter().filter(|to| !going.has(**to)) {
+                self.redirect(*to, &node.id, instead);
+            }
+            for edge in &node.incoming {
+                self.cut(&edge.from, *at);
+            }
+        }
+        wholes.sort_unstable();
+        wholes.dedup();
         for whole in wholes {
-            if let Some(whole) = self.get_mut(&whole) {
-                whole.links.parts.retain(|part| !names.contains(part));
+            if let Some(whole) = self.at_mut(whole) {
+                whole.links.parts.retain(|part| !going.has(*part));
             }
         }
-        removed
+        removed.into_iter().map(|(_, node)| node).collect()
     }
 
-    fn redirect(&mut self, to: &NodeId, gone: &NodeId, instead: &NodeId) {
-        let Some(node) = self.get_mut(to) else {
+    fn redirect(&mut self, to: At, gone: &NodeId, instead: Option<At>) {
+        let start = instead.filter(|at| *at != to);
+        let start = start.and_then(|at| Some((at, self.at(at)?.id.clone())));
+        let Some(node) = self.at_mut(to) else {
             return;
         };
         let tells_origin =
@@ -227,18 +378,41 @@ impl NodeTable {
                 continue;
             }
             let mut edge = node.incoming.remove(at);
-            let known = node.incoming.iter().any(|e| e.kind == edge.kind && e.from == *instead);
-            if tells_origin(edge.kind) && instead != to && !known {
-                edge.from = instead.clone();
+            let Some((_, id)) = start.as_ref().filter(|_| tells_origin(edge.kind)) else {
+                continue;
+            };
+            if node.incoming.iter().all(|e| e.kind != edge.kind || e.from != *id) {
+                edge.from = id.clone();
                 node.incoming.insert(at, edge);
                 (moved, at) = (true, at + 1);
             }
         }
-        if moved
-            && let Some(start) = self.get_mut(instead)
-            && !start.links.out.contains(to)
-        {
-            start.links.out.push(to.clone());
+        if let Some((start, _)) = start.filter(|_| moved) {
+            self.point(start, to);
+        }
+    }
+
+    /// Closes the holes once they are more than the nodes. All places change.
+    pub(super) fn pack(&mut self) {
+        if self.nodes.len() <= 2 * self.kept + 64 {
+            return;
+        }
+        let mut moved: Vec<Option<At>> = Vec::with_capacity(self.nodes.len());
+        let mut next = 0;
+        for node in &self.nodes {
+            moved.push(node.is_some().then_some(At(next)));
+            next += u32::from(node.is_some());
+        }
+        let now = |at: &At| moved.get(at.index()).copied().flatten();
+        self.nodes.retain(Option::is_some);
+        for node in self.nodes.iter_mut().flatten() {
+            let links = &mut node.links;
+            links.whole = links.whole.and_then(|at| now(&at));
+            links.parts = links.parts.iter().filter_map(now).collect();
+            links.out = links.out.iter().filter_map(now).collect();
+        }
+        for (_, at) in self.by_name.iter_mut() {
+            *at = now(at).unwrap_or(*at);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Owns the JSON of the graph: nodes and edges as two flat lists, with what follows from them written out.
 //!
-//! The same JSON is read back as the same state, so it also serves as the checkpoint. No field is left out when it is
-//! empty: a checkpoint may be in a format that cannot skip fields.
+//! The same JSON is read back as the same state, so whoever gets it can go on from it. Checkpoints hold the short form
+//! of `saved.rs`.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,7 @@ use super::derive::Derived;
 use super::node::{
     Counts, Edge, EdgeKind, Folded, Incoming, Node, NodeId, NodeKind, Status, Tokens,
 };
+use super::saved::SavedGraph;
 use super::state::{ExecutionGraph, GraphAt, GraphDiagnostic, may_stay_open};
 use super::table::Links;
 
@@ -85,6 +86,9 @@ struct TokensJson {
 
 impl Serialize for ExecutionGraph {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return SavedGraph::from(self).serialize(serializer);
+        }
         let derived = self.derive();
         GraphJson {
             at: self.at(),
@@ -111,6 +115,9 @@ impl Serialize for ExecutionGraph {
 
 impl<'de> Deserialize<'de> for ExecutionGraph {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return SavedGraph::deserialize(deserializer)?.restore();
+        }
         let json = GraphJson::deserialize(deserializer)?;
         let mut graph = Self {
             agent_threads: json.agent_threads,
@@ -129,8 +136,11 @@ impl<'de> Deserialize<'de> for ExecutionGraph {
             let chain = at.chain.parse::<ChainHash>().map_err(serde::de::Error::custom)?;
             graph.chain = Some(chain);
         }
-        for node in json.nodes {
-            graph.nodes.insert(node.into());
+        for node in json.nodes.into_iter().map(Node::from) {
+            if graph.nodes.contains(node.id.as_ref()) {
+                return Err(serde::de::Error::custom(format!("node {} is there twice", node.id)));
+            }
+            graph.nodes.insert(node);
         }
         for edge in json.edges {
             let Edge { from, to, kind, status, sequence } = edge;
@@ -145,7 +155,7 @@ impl<'de> Deserialize<'de> for ExecutionGraph {
 
 impl ExecutionGraph {
     /// Works out the indexes that follow from the nodes.
-    fn index(&mut self) {
+    pub(super) fn index(&mut self) {
         self.nodes.link_parts();
         for node in self.nodes.iter() {
             let id = &node.id;

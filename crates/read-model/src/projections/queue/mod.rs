@@ -122,10 +122,10 @@ impl Queue {
 }
 
 impl Row for QueueItem {
-    type Key = String;
+    type Key<'a> = &'a str;
 
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.item_id.clone())
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.item_id)
     }
 
     fn first(&self) -> u64 {

@@ -75,7 +75,7 @@ impl Status {
             self.active_turns.push(ActiveTurn::new(recorded));
             self.thread(recorded, |thread| thread.turns += 1);
         }
-        let begun_before = self.active_turns.update(turn, |active| {
+        let begun_before = self.active_turns.update_at(self.active_turns.place(turn), |active| {
             active.model.clone_from(&started.model);
             active.provider.clone_from(&started.provider);
             active.title.clone_from(&started.title);
@@ -102,7 +102,7 @@ impl Status {
     ) -> Applied {
         let turn = &recorded.draft.scope.turn_id;
         let over = Some(recorded.sequence);
-        let begun = self.active_turns.update(turn, |active| {
+        let begun = self.active_turns.update_at(self.active_turns.place(turn), |active| {
             active.over = over;
             active.started.as_ref().unwrap_or(&active.first).timestamp.clone()
         });
@@ -210,7 +210,8 @@ impl Status {
             }
             ToolEvent::ToolResult(_) | ToolEvent::ToolFailed(_) => {
                 let over = Some(recorded.sequence);
-                let ended = self.tools.update(id, |tool| tool.over = over).is_some();
+                let ended =
+                    self.tools.update_at(self.tools.place(id), |tool| tool.over = over).is_some();
                 let changed = self.activity(recorded, self.resting_phase());
                 Applied::when(ended || changed == Applied::Changed)
             }
@@ -247,7 +248,11 @@ impl Status {
             | PolicyEvent::ActionCancelled(_)
             | PolicyEvent::ActionExpired(_) => {
                 let over = Some(recorded.sequence);
-                if self.waiting.update(id, |waiting| waiting.over = over).is_none() {
+                if self
+                    .waiting
+                    .update_at(self.waiting.place(id), |waiting| waiting.over = over)
+                    .is_none()
+                {
                     return Applied::Unchanged;
                 }
                 self.thread(recorded, |thread| thread.waiting = thread.waiting.saturating_sub(1));

@@ -303,9 +303,9 @@ impl Status {
 }
 
 impl Row for ActiveTurn {
-    type Key = Option<TurnId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.turn_id.clone())
+    type Key<'a> = &'a Option<TurnId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.turn_id)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -316,9 +316,9 @@ impl Row for ActiveTurn {
 }
 
 impl Row for Waiting {
-    type Key = Option<ActionId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.action_id.clone())
+    type Key<'a> = &'a Option<ActionId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.action_id)
     }
     fn first(&self) -> u64 {
         self.since.sequence
@@ -329,9 +329,9 @@ impl Row for Waiting {
 }
 
 impl Row for RunningTool {
-    type Key = Option<ToolCallId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.tool_call_id.clone())
+    type Key<'a> = &'a Option<ToolCallId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.tool_call_id)
     }
     fn first(&self) -> u64 {
         self.since.sequence
@@ -342,9 +342,9 @@ impl Row for RunningTool {
 }
 
 impl Row for ThreadState {
-    type Key = Option<ThreadId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.thread_id.clone())
+    type Key<'a> = &'a Option<ThreadId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.thread_id)
     }
     fn first(&self) -> u64 {
         self.first_sequence

@@ -215,7 +215,7 @@ impl Tasks {
 
     fn edge(&mut self, recorded: &RecordedEvent, kind: EdgeKind, from: &str, to: &str) {
         let edge = Edge { kind, from: from.into(), to: to.into(), at: Moment::of(recorded) };
-        let known = edge.key().and_then(|key| self.edges.place(&key));
+        let known = edge.key().and_then(|key| self.edges.place(key));
         if known.is_none() {
             self.edges.push(edge);
         }
@@ -223,9 +223,9 @@ impl Tasks {
 }
 
 impl Row for Job {
-    type Key = String;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.job_id.clone())
+    type Key<'a> = &'a str;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.job_id)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -236,7 +236,7 @@ impl Row for Job {
 }
 
 impl Row for AgentMessage {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }

@@ -91,6 +91,7 @@ pub struct Subagent {
     /// Ref that holds a large result.
     pub output_ref: Option<String>,
     /// Tokens it used, as it states them; not part of its parent's.
+    #[serde(with = "crate::checkpoint::as_json")]
     pub usage: Option<Usage>,
     /// Why it ended without a result.
     pub failure: Option<AgentFailure>,
@@ -187,7 +188,7 @@ impl Subagents {
                 self.threads.get(&Some(parent)).is_some_and(|agent| agent.started.is_some())
             })
         });
-        self.threads.update(id, |agent| {
+        self.threads.update_at(self.threads.place(id), |agent| {
             agent.name.clone_from(&started.name);
             agent.role.clone_from(&started.role);
             agent.objective.set(started.objective.as_deref().unwrap_or_default(), limit);
@@ -224,7 +225,7 @@ impl Subagents {
 
     pub(super) fn status(&mut self, recorded: &RecordedEvent, status: &payload::SubagentStatus) {
         let id = &recorded.draft.scope.subagent_id;
-        self.threads.update(id, |agent| {
+        self.threads.update_at(self.threads.place(id), |agent| {
             agent.native_status = Some(status.status.clone());
             agent.message.clone_from(&status.message);
         });
@@ -270,7 +271,7 @@ impl Subagents {
         status: AgentStatus,
         change: impl FnOnce(&mut Subagent),
     ) {
-        self.threads.update(&recorded.draft.scope.subagent_id, |agent| {
+        self.threads.update_at(self.threads.place(&recorded.draft.scope.subagent_id), |agent| {
             if agent.ended.is_some() {
                 return;
             }
@@ -332,9 +333,9 @@ impl Subagent {
 }
 
 impl Row for Subagent {
-    type Key = Option<SubagentId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.subagent_id.clone())
+    type Key<'a> = &'a Option<SubagentId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.subagent_id)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -348,7 +349,7 @@ impl Row for Subagent {
 }
 
 impl Row for Delegation {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }
@@ -361,7 +362,7 @@ impl Row for Delegation {
 }
 
 impl Row for AgentActivity {
-    type Key = ();
+    type Key<'a> = ();
     fn key(&self) -> Option<()> {
         None
     }

@@ -221,9 +221,9 @@ const fn is_over(status: TaskStatus) -> bool {
 }
 
 impl Row for Task {
-    type Key = Option<TaskId>;
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.task_id.clone())
+    type Key<'a> = &'a Option<TaskId>;
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.task_id)
     }
     fn first(&self) -> u64 {
         self.first.sequence
@@ -234,9 +234,9 @@ impl Row for Task {
 }
 
 impl Row for Edge {
-    type Key = (EdgeKind, String, String);
-    fn key(&self) -> Option<Self::Key> {
-        Some((self.kind, self.from.clone(), self.to.clone()))
+    type Key<'a> = (EdgeKind, &'a str, &'a str);
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some((self.kind, &self.from, &self.to))
     }
     fn first(&self) -> u64 {
         self.at.sequence

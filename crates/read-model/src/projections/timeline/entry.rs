@@ -164,63 +164,64 @@ impl Entry {
 }
 
 /// What an entry is found by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Key<'a> {
     /// What opened a turn.
-    Turn(TurnId),
+    Turn(&'a TurnId),
     /// What opened a model call.
-    Model(Option<TurnId>, Option<MessageId>),
+    Model(Option<&'a TurnId>, Option<&'a MessageId>),
     /// What opened a tool call.
-    Tool(ToolCallId),
+    Tool(&'a ToolCallId),
     /// What opened an action.
-    Action(ActionId),
+    Action(&'a ActionId),
     /// What opened a sub-agent.
-    Subagent(SubagentId),
+    Subagent(&'a SubagentId),
     /// What opened a compaction.
-    Compaction(ThreadId),
+    Compaction(&'a ThreadId),
     /// A run of pieces.
-    Run(Box<RunKey>),
+    Run(RunKey<'a>),
 }
 
 /// What a run of pieces is found by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct RunKey {
-    class: String,
-    turn: Option<TurnId>,
-    message: Option<MessageId>,
-    part: Option<PartId>,
-    tool: Option<ToolCallId>,
-    subagent: Option<SubagentId>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunKey<'a> {
+    class: &'a str,
+    turn: &'a Option<TurnId>,
+    message: &'a Option<MessageId>,
+    part: &'a Option<PartId>,
+    tool: &'a Option<ToolCallId>,
+    subagent: &'a Option<SubagentId>,
 }
 
-impl Key {
-    pub(super) fn pair(entity: Entity, scope: &Scope) -> Option<Self> {
+impl<'a> Key<'a> {
+    pub(super) fn pair(entity: Entity, scope: &'a Scope) -> Option<Self> {
+        let turn = scope.turn_id.as_ref();
         Some(match entity {
-            Entity::Turn => Self::Turn(scope.turn_id.clone()?),
-            Entity::ModelCall => Self::Model(scope.turn_id.clone(), scope.message_id.clone()),
-            Entity::ToolCall => Self::Tool(scope.tool_call_id.clone()?),
-            Entity::Action => Self::Action(scope.action_id.clone()?),
-            Entity::Subagent => Self::Subagent(scope.subagent_id.clone()?),
-            Entity::Compaction => Self::Compaction(scope.thread_id.clone()?),
+            Entity::Turn => Self::Turn(turn?),
+            Entity::ModelCall => Self::Model(turn, scope.message_id.as_ref()),
+            Entity::ToolCall => Self::Tool(scope.tool_call_id.as_ref()?),
+            Entity::Action => Self::Action(scope.action_id.as_ref()?),
+            Entity::Subagent => Self::Subagent(scope.subagent_id.as_ref()?),
+            Entity::Compaction => Self::Compaction(scope.thread_id.as_ref()?),
         })
     }
 
-    pub(super) fn run(class: &str, scope: &Scope) -> Self {
-        Self::Run(Box::new(RunKey {
-            class: class.to_owned(),
-            turn: scope.turn_id.clone(),
-            message: scope.message_id.clone(),
-            part: scope.part_id.clone(),
-            tool: scope.tool_call_id.clone(),
-            subagent: scope.subagent_id.clone(),
-        }))
+    pub(super) const fn run(class: &'a str, scope: &'a Scope) -> Self {
+        Self::Run(RunKey {
+            class,
+            turn: &scope.turn_id,
+            message: &scope.message_id,
+            part: &scope.part_id,
+            tool: &scope.tool_call_id,
+            subagent: &scope.subagent_id,
+        })
     }
 }
 
 impl Row for Entry {
-    type Key = Key;
+    type Key<'a> = Key<'a>;
 
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Option<Key<'_>> {
         match self.opens {
             Some(entity) => Key::pair(entity, &self.scope),
             None => self.pieces.then(|| Key::run(&self.class, &self.scope)),

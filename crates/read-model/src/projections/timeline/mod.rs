@@ -67,7 +67,7 @@ impl Timeline {
             Some((place, last)) if same(last) => Some(place),
             _ => {
                 let key = entry::Key::run(class, &recorded.draft.scope);
-                self.entries.place(&key).filter(|place| self.entries.at(*place).is_some_and(same))
+                self.entries.place(key).filter(|place| self.entries.at(*place).is_some_and(same))
             }
         };
         match place {
@@ -122,14 +122,14 @@ impl Timeline {
 
     fn opener(&self, entity: Entity, recorded: &RecordedEvent) -> Option<Place> {
         let scope = &recorded.draft.scope;
-        let find = |key: entry::Key| {
+        let find = |key: entry::Key<'_>| {
             self.entries
-                .place(&key)
+                .place(key)
                 .filter(|place| self.entries.at(*place).is_some_and(Entry::is_open))
         };
         find(entry::Key::pair(entity, scope)?).or_else(|| match entity {
             // Some sources know the id of a message only when it is there.
-            Entity::ModelCall => find(entry::Key::Model(scope.turn_id.clone(), None)),
+            Entity::ModelCall => find(entry::Key::Model(scope.turn_id.as_ref(), None)),
             Entity::Turn
             | Entity::ToolCall
             | Entity::Action

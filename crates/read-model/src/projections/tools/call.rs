@@ -468,10 +468,10 @@ impl ToolCall {
 }
 
 impl Row for ToolCall {
-    type Key = Option<ToolCallId>;
+    type Key<'a> = &'a Option<ToolCallId>;
 
-    fn key(&self) -> Option<Self::Key> {
-        Some(self.scope.tool_call_id.clone())
+    fn key(&self) -> Option<Self::Key<'_>> {
+        Some(&self.scope.tool_call_id)
     }
 
     fn first(&self) -> u64 {

@@ -163,6 +163,6 @@ impl Tools {
     /// The newest call with this id, if it is still in the window.
     #[must_use]
     pub fn call(&self, id: &ToolCallId) -> Option<&ToolCall> {
-        self.calls.get(&Some(id.clone()))
+        self.calls.at(self.calls.place(&Some(id.clone()))?)
     }
 }

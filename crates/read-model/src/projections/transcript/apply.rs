@@ -187,14 +187,14 @@ impl Transcript {
     }
 
     pub(super) fn tool(&mut self, recorded: &RecordedEvent, event: &ToolEvent) -> Applied {
-        let Some(id) = recorded.draft.scope.tool_call_id.clone() else {
+        let Some(id) = &recorded.draft.scope.tool_call_id else {
             return Applied::Unchanged;
         };
         if !call_is_concerned_by(event) {
             return Applied::Unchanged;
         }
         let begins = matches!(event, ToolEvent::ToolStarted(_) | ToolEvent::ToolArgs(_));
-        let found = self.parts.place(&PartKey::Tool(id));
+        let found = self.parts.place(PartKey::Tool(id));
         let place = match found {
             Some(place) if !(begins && self.call_is_over(place)) => place,
             None if !call_can_begin_with(event) => return Applied::Unchanged,
@@ -234,11 +234,11 @@ impl Transcript {
             | PolicyEvent::PermissionDenied(_)
             | PolicyEvent::SandboxBlocked(_) => return Applied::Unchanged,
         }
-        let Some(id) = recorded.draft.scope.action_id.clone() else {
+        let Some(id) = &recorded.draft.scope.action_id else {
             return Applied::Unchanged;
         };
         let asks = matches!(event, PolicyEvent::ActionRequired(_));
-        let found = self.parts.place(&PartKey::Action(id));
+        let found = self.parts.place(PartKey::Action(id));
         let is_over = found
             .and_then(|place| self.parts.at(place))
             .is_some_and(|part| part.state != PartState::Streaming);
@@ -263,10 +263,10 @@ impl Transcript {
     }
 
     pub(super) fn artifact(&mut self, recorded: &RecordedEvent, event: &ArtifactEvent) -> Applied {
-        let Some(id) = recorded.draft.scope.artifact_id.clone() else {
+        let Some(id) = &recorded.draft.scope.artifact_id else {
             return Applied::Unchanged;
         };
-        let turn = recorded.draft.scope.turn_id.clone();
+        let turn = &recorded.draft.scope.turn_id;
         let news = match event {
             ArtifactEvent::ArtifactChanged(changed) => ArtifactPart {
                 change: changed.change.as_str().into(),
@@ -284,7 +284,8 @@ impl Transcript {
                 version_id: exported.version_id.clone(),
             },
         };
-        let updated = self.parts.update(&PartKey::Artifact(id, turn), |part| {
+        let known = self.parts.place(PartKey::Artifact(id, turn));
+        let updated = self.parts.update_at(known, |part| {
             if let Body::ArtifactRef(part) = &mut part.body {
                 part.change.clone_from(&news.change);
                 part.title = news.title.clone().or_else(|| part.title.take());
@@ -299,10 +300,10 @@ impl Transcript {
     }
 
     pub(super) fn evidence(&mut self, recorded: &RecordedEvent, event: &EvidenceEvent) -> Applied {
-        let Some(id) = recorded.draft.scope.evidence_id.clone() else {
+        let Some(id) = &recorded.draft.scope.evidence_id else {
             return Applied::Unchanged;
         };
-        let turn = recorded.draft.scope.turn_id.clone();
+        let turn = &recorded.draft.scope.turn_id;
         let news = match event {
             EvidenceEvent::EvidenceChanged(changed) => EvidencePart {
                 title: changed.title.clone().or_else(|| changed.kind.clone()),
@@ -320,7 +321,8 @@ impl Transcript {
                 location: None,
             },
         };
-        let updated = self.parts.update(&PartKey::Evidence(id, turn), |part| {
+        let known = self.parts.place(PartKey::Evidence(id, turn));
+        let updated = self.parts.update_at(known, |part| {
             if let Body::EvidenceRef(part) = &mut part.body {
                 part.title = news.title.clone().or_else(|| part.title.take());
                 part.status = news.status.clone().or_else(|| part.status.take());
@@ -385,10 +387,10 @@ impl Transcript {
         over: bool,
     ) -> Applied {
         let limit = self.preview_bytes;
-        let Some(id) = recorded.draft.scope.subagent_id.clone() else {
+        let Some(id) = &recorded.draft.scope.subagent_id else {
             return Applied::Unchanged;
         };
-        let updated = self.parts.update(&PartKey::Agent(id), |part| {
+        let updated = self.parts.update_at(self.parts.place(PartKey::Agent(id)), |part| {
             if let Body::AgentTask(agent) | Body::AgentHandoff(agent) = &mut part.body {
                 agent.status = Some(status.into());
                 if let Some(result) = result {

@@ -82,7 +82,7 @@ impl Transcript {
     fn known(&self, message: &SnapshotMessage) -> Option<Place> {
         if let Some(call) = &message.tool_call_id {
             let id = ToolCallId::parse(call.as_str()).ok()?;
-            return self.parts.place(&PartKey::Tool(id));
+            return self.parts.place(PartKey::Tool(&id));
         }
         let id = MessageId::parse(message.message_id.as_deref()?).ok()?;
         let slot = Slot::of_role(message.role);
@@ -184,7 +184,7 @@ impl Transcript {
             let Ok(call) = ToolCallId::parse(listed.id.as_str()) else {
                 continue;
             };
-            if self.parts.place(&PartKey::Tool(call.clone())).is_some() {
+            if self.parts.place(PartKey::Tool(&call)).is_some() {
                 continue;
             }
             let mut part = self.call_part(recorded, call);

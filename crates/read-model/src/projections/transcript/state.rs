@@ -179,6 +179,7 @@ pub struct ReasoningPart {
 #[serde(rename_all = "camelCase")]
 pub struct PlanPart {
     /// The items, as far as a view holds them.
+    #[serde(with = "crate::checkpoint::as_json")]
     pub items: Vec<PlanItem>,
     /// Items that are not here because the view is full.
     pub more_items: u64,
@@ -253,31 +254,31 @@ pub struct ErrorPart {
 }
 
 /// What a part is found by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PartKey {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartKey<'a> {
     /// A text that streams.
-    Voice(Box<VoiceKey>),
+    Voice(VoiceKey<'a>),
     /// A tool call.
-    Tool(ToolCallId),
+    Tool(&'a ToolCallId),
     /// A request to a person.
-    Action(ActionId),
+    Action(&'a ActionId),
     /// A product, once a turn.
-    Artifact(ArtifactId, Option<TurnId>),
+    Artifact(&'a ArtifactId, &'a Option<TurnId>),
     /// A piece of evidence, once a turn.
-    Evidence(EvidenceId, Option<TurnId>),
+    Evidence(&'a EvidenceId, &'a Option<TurnId>),
     /// Another agent.
-    Agent(SubagentId),
+    Agent(&'a SubagentId),
 }
 
 /// What a text that streams is found by: who speaks, where, in which message and part.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct VoiceKey {
-    pub(super) slot: Slot,
-    pub(super) thread: Option<ThreadId>,
-    pub(super) turn: Option<TurnId>,
-    pub(super) subagent: Option<SubagentId>,
-    pub(super) message: Option<MessageId>,
-    pub(super) part: Option<PartId>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VoiceKey<'a> {
+    slot: Slot,
+    message: &'a Option<MessageId>,
+    part: &'a Option<PartId>,
+    turn: &'a Option<TurnId>,
+    subagent: &'a Option<SubagentId>,
+    thread: &'a Option<ThreadId>,
 }
 
 /// What of a voice streams; slots never run into each other.
@@ -303,16 +304,16 @@ impl Slot {
     }
 }
 
-impl VoiceKey {
-    pub(super) fn of(slot: Slot, scope: &Scope) -> Self {
-        Self {
+impl<'a> PartKey<'a> {
+    pub(super) const fn voice(slot: Slot, scope: &'a Scope) -> Self {
+        Self::Voice(VoiceKey {
             slot,
-            thread: scope.thread_id.clone(),
-            turn: scope.turn_id.clone(),
-            subagent: scope.subagent_id.clone(),
-            message: scope.message_id.clone(),
-            part: scope.part_id.clone(),
-        }
+            message: &scope.message_id,
+            part: &scope.part_id,
+            turn: &scope.turn_id,
+            subagent: &scope.subagent_id,
+            thread: &scope.thread_id,
+        })
     }
 }
 
@@ -476,11 +477,11 @@ impl Part {
 }
 
 impl Row for Part {
-    type Key = PartKey;
+    type Key<'a> = PartKey<'a>;
 
-    fn key(&self) -> Option<PartKey> {
+    fn key(&self) -> Option<PartKey<'_>> {
         let scope = &self.scope;
-        let turn = || scope.turn_id.clone();
+        let turn = &scope.turn_id;
         match &self.body {
             // An input without an id is whole, and two of them in one turn are two parts.
             Body::UserText(_) if scope.message_id.is_none() => None,
@@ -489,16 +490,13 @@ impl Row for Part {
             | Body::SystemText(_)
             | Body::OtherText(_)
             | Body::Reasoning(_)
-            | Body::Plan(_) => {
-                let voice = VoiceKey::of(self.body.slot()?, scope);
-                Some(PartKey::Voice(Box::new(voice)))
-            }
-            Body::ToolCall(_) => scope.tool_call_id.clone().map(PartKey::Tool),
-            Body::Action(_) => scope.action_id.clone().map(PartKey::Action),
-            Body::ArtifactRef(_) => Some(PartKey::Artifact(scope.artifact_id.clone()?, turn())),
-            Body::EvidenceRef(_) => Some(PartKey::Evidence(scope.evidence_id.clone()?, turn())),
+            | Body::Plan(_) => Some(PartKey::voice(self.body.slot()?, scope)),
+            Body::ToolCall(_) => scope.tool_call_id.as_ref().map(PartKey::Tool),
+            Body::Action(_) => scope.action_id.as_ref().map(PartKey::Action),
+            Body::ArtifactRef(_) => Some(PartKey::Artifact(scope.artifact_id.as_ref()?, turn)),
+            Body::EvidenceRef(_) => Some(PartKey::Evidence(scope.evidence_id.as_ref()?, turn)),
             Body::AgentTask(_) | Body::AgentHandoff(_) => {
-                scope.subagent_id.clone().map(PartKey::Agent)
+                scope.subagent_id.as_ref().map(PartKey::Agent)
             }
             Body::WorkerNotification(_) | Body::ContextEvent(_) | Body::Error(_) => None,
         }

@@ -9,12 +9,12 @@ use event_spine::event::value::{ContentPart, Reconciliation, Role};
 use event_spine::{RecordedEvent, Scope};
 
 use super::state::{
-    Attachment, Body, ErrorPart, Part, PartKey, PartState, Slot, TextPart, Transcript, VoiceKey,
+    Attachment, Body, ErrorPart, Part, PartKey, PartState, Slot, TextPart, Transcript,
 };
 use crate::projection::Applied;
 use crate::projections::shared::{spilled, spilled_under};
 use crate::text::Text;
-use crate::window::Place;
+use crate::window::{Place, Row};
 
 impl Transcript {
     /// Appends a piece to the part it belongs to, which comes to be with its first piece.
@@ -62,7 +62,7 @@ impl Transcript {
         {
             return Some((place, last.state));
         }
-        let place = self.parts.place(&PartKey::Voice(Box::new(VoiceKey::of(slot, scope))))?;
+        let place = self.parts.place(PartKey::voice(slot, scope))?;
         Some((place, self.parts.at(place)?.state))
     }
 
@@ -72,10 +72,10 @@ impl Transcript {
             part.scope.message_id.is_none()
                 && part.body.slot().is_some_and(|slot| part.is_speaker(slot, scope))
         };
-        let keys: Vec<_> =
-            self.parts.open().filter(unnamed).filter_map(crate::window::Row::key).collect();
-        for key in &keys {
-            self.parts.release(key);
+        let held = |part: &Part| self.parts.place(part.key()?);
+        let places: Vec<Place> = self.parts.open().filter(unnamed).filter_map(held).collect();
+        for place in places {
+            self.parts.release(place);
         }
     }
 
@@ -85,11 +85,12 @@ impl Transcript {
         self.break_unnamed(scope);
         if scope.message_id.is_some() {
             for slot in [Slot::Assistant, Slot::Reasoning] {
-                let key = PartKey::Voice(Box::new(VoiceKey::of(slot, scope)));
-                let is_over =
-                    self.parts.get(&key).is_some_and(|part| part.state != PartState::Streaming);
-                if is_over {
-                    self.parts.release(&key);
+                let place = self.parts.place(PartKey::voice(slot, scope));
+                let is_over = |place: &Place| {
+                    self.parts.at(*place).is_some_and(|part| part.state != PartState::Streaming)
+                };
+                if let Some(place) = place.filter(is_over) {
+                    self.parts.release(place);
                 }
             }
         }
@@ -288,14 +289,11 @@ impl Transcript {
             if part.state == PartState::Streaming {
                 part.state = state;
             }
-            let unnamed = part.scope.message_id.is_none();
-            crate::window::Row::key(part).filter(|_| unnamed)
+            part.scope.message_id.is_none()
         });
         // Without a message id nothing more can be meant for this part.
-        if let Some(Some(key)) = unnamed
-            && self.parts.place(&key) == Some(place)
-        {
-            self.parts.release(&key);
+        if unnamed == Some(true) {
+            self.parts.release(place);
         }
     }
 

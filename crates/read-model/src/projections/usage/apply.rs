@@ -200,7 +200,7 @@ impl Usage {
     /// The call that a statement is about.
     fn find(&self, recorded: &RecordedEvent, kind: Kind, hash: Option<&str>) -> Option<Place> {
         let scope = &recorded.draft.scope;
-        if let Some(place) = CallKey::of(scope).and_then(|key| self.calls.place(&key)) {
+        if let Some(place) = CallKey::of(scope).and_then(|key| self.calls.place(key)) {
             return Some(place);
         }
         let recent = || {
@@ -301,7 +301,7 @@ impl Usage {
     }
 
     fn end(&mut self, recorded: &RecordedEvent, usage: Option<&UsagePayload>) -> Applied {
-        let known = self.accounts.place(&AccountKey::of(&recorded.draft.scope)).is_some();
+        let known = self.accounts.place(AccountKey::of(&recorded.draft.scope)).is_some();
         if usage.is_none() && !known {
             return Applied::Unchanged;
         }
@@ -320,7 +320,7 @@ impl Usage {
         });
         if stated.is_some() {
             let key = AccountKey::of(&recorded.draft.scope);
-            if self.accounts.get(&key).is_some_and(|a| a.agrees == Known::Is(false)) {
+            if self.accounts.get(key).is_some_and(|a| a.agrees == Known::Is(false)) {
                 self.notes.totals_differ += 1;
             }
         }
@@ -396,7 +396,7 @@ impl Usage {
     /// Changes the account of the event, and with it the session.
     fn account(&mut self, recorded: &RecordedEvent, change: impl FnOnce(&mut Account)) {
         let key = AccountKey::of(&recorded.draft.scope);
-        let place = match self.accounts.place(&key) {
+        let place = match self.accounts.place(key) {
             Some(place) => place,
             None => self.accounts.push(Account::new(recorded)),
         };

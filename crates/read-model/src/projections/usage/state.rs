@@ -185,38 +185,35 @@ pub enum CountedBy {
 }
 
 /// What a call is found by: its message.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CallKey {
-    turn: Option<TurnId>,
-    subagent: Option<SubagentId>,
-    message: MessageId,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallKey<'a> {
+    turn: &'a Option<TurnId>,
+    subagent: &'a Option<SubagentId>,
+    message: &'a MessageId,
 }
 
 /// What an account is found by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum AccountKey {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccountKey<'a> {
     /// A turn of the main agent; none for what belongs to no turn.
-    Turn(Option<TurnId>),
+    Turn(&'a Option<TurnId>),
     /// A sub-agent.
-    Subagent(SubagentId),
+    Subagent(&'a SubagentId),
 }
 
-impl AccountKey {
-    pub(super) fn of(scope: &Scope) -> Self {
+impl<'a> AccountKey<'a> {
+    pub(super) const fn of(scope: &'a Scope) -> Self {
         match &scope.subagent_id {
-            Some(agent) => Self::Subagent(agent.clone()),
-            None => Self::Turn(scope.turn_id.clone()),
+            Some(agent) => Self::Subagent(agent),
+            None => Self::Turn(&scope.turn_id),
         }
     }
 }
 
-impl CallKey {
-    pub(super) fn of(scope: &Scope) -> Option<Self> {
-        Some(Self {
-            turn: scope.turn_id.clone(),
-            subagent: scope.subagent_id.clone(),
-            message: scope.message_id.clone()?,
-        })
+impl<'a> CallKey<'a> {
+    pub(super) fn of(scope: &'a Scope) -> Option<Self> {
+        let message = scope.message_id.as_ref()?;
+        Some(Self { turn: &scope.turn_id, subagent: &scope.subagent_id, message })
     }
 }
 
@@ -297,8 +294,8 @@ impl Account {
 }
 
 impl Row for Call {
-    type Key = CallKey;
-    fn key(&self) -> Option<CallKey> {
+    type Key<'a> = CallKey<'a>;
+    fn key(&self) -> Option<CallKey<'_>> {
         CallKey::of(&self.scope)
     }
     fn first(&self) -> u64 {
@@ -310,11 +307,11 @@ impl Row for Call {
 }
 
 impl Row for Account {
-    type Key = AccountKey;
-    fn key(&self) -> Option<AccountKey> {
+    type Key<'a> = AccountKey<'a>;
+    fn key(&self) -> Option<AccountKey<'_>> {
         Some(match &self.subagent_id {
-            Some(agent) => AccountKey::Subagent(agent.clone()),
-            None => AccountKey::Turn(self.turn_id.clone()),
+            Some(agent) => AccountKey::Subagent(agent),
+            None => AccountKey::Turn(&self.turn_id),
         })
     }
     fn first(&self) -> u64 {

@@ -149,9 +149,9 @@ impl ExecutionGraph {
 
     /// The node that now stands for a source's id: ids come back when something is tried again.
     pub(super) fn current(&self, kind: NodeKind, name: &str) -> NodeId {
-        let first = NodeId::new(kind, name);
+        let first = self.nodes.id(NodeRef { kind, name });
         match self.again.get(&first) {
-            Some(count) => NodeId::new(kind, &format!("{name}#{count}")),
+            Some(count) => self.nodes.id(NodeRef { kind, name: &format!("{name}#{count}") }),
             None => first,
         }
     }

@@ -159,7 +159,7 @@ impl ExecutionGraph {
                 format!("{id} is said to be a part of its own part."),
             );
         } else {
-            self.nodes.set_parent(id, Some(&parent));
+            self.nodes.set_parent(id, &parent);
         }
     }
 

@@ -143,8 +143,9 @@ impl ExecutionGraph {
         let asked = asked.filter(|id| self.nodes.contains(id.as_ref()));
         let newest = || {
             let whole = parent.as_ref().and_then(|whole| self.nodes.get(whole))?;
-            let mut parts = whole.links.parts.iter().rev();
-            parts.find(|part| part.kind() == NodeKind::ModelCall).cloned()
+            let mut newest_first = self.nodes.parts(whole).rev();
+            let call = newest_first.find(|part| part.kind() == NodeKind::ModelCall)?;
+            Some(call.id.clone())
         };
         if let Some(model) = asked.or_else(newest) {
             self.tie(cx, EdgeKind::Causes, &model, tool, None);

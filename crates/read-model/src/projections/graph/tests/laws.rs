@@ -139,6 +139,10 @@ proptest! {
                 let stored = json(&pieced);
                 let read: ExecutionGraph = serde_json::from_str(&stored).unwrap();
                 prop_assert_eq!(&read, &pieced);
+                let saved = postcard::to_stdvec(&pieced).unwrap();
+                let read: ExecutionGraph =
+                    if at % 2 == 0 { postcard::from_bytes(&saved).unwrap() } else { read };
+                prop_assert_eq!(&read, &pieced);
                 pieced = ExecutionGraph { limits, ..read };
             }
         }

@@ -4,11 +4,11 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The members of an object.
-pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
+pub(crate) struct Members<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 impl Members<'_> {
     /// The name of a member that stands there twice: parsers differ in which of the two they take.
-    pub(super) fn twin(&self) -> Option<&str> {
+    pub(crate) fn twin(&self) -> Option<&str> {
         let Self(members) = self;
         let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
