@@ -252,16 +252,9 @@ impl<R: Row> Window<R> {
 
     /// Changes the row at a place, and what it is found by. Its first event must stay what it is.
     pub(crate) fn rename_at(&mut self, place: Place, change: impl FnOnce(&mut R)) {
-        let before = self.at(place).and_then(Row::key);
-        if let Some(before) = before
-            && self.index.get(&before) == Some(&place.0)
-        {
-            self.index.remove(&before);
-        }
+        self.release(place);
         self.update_at(place, change);
-        if let Some(key) = self.at(place).and_then(Row::key) {
-            self.index.insert(key, place.0);
-        }
+        self.list(place);
     }
 
     /// Changes every open row that `pick` wants; gives how many those were.
@@ -317,13 +310,18 @@ impl<R: Row> Window<R> {
             Some(sequence) => self.settled.push_back((place, sequence)),
         }
         self.bytes += row.weight();
-        if let Some(key) = row.key() {
-            let rows = &self.rows;
-            let at = |place| slot(rows, Place(place)).and_then(|at| rows.get(at));
-            let is = |place| at(place).and_then(|slot| slot.row.key()).is_some_and(|k| k == key);
-            self.index.set(self.index.hash(&key), place, is);
-        }
         self.rows.push_back(Slot { place, row });
+        self.list(Place(place));
+    }
+
+    /// Makes the row at a place the one that its key finds.
+    fn list(&mut self, place: Place) {
+        let rows = &self.rows;
+        let key = |place| slot(rows, place).and_then(|at| rows.get(at)?.row.key());
+        if let Some(own) = key(place) {
+            let is = |other| key(Place(other)).is_some_and(|key| key == own);
+            self.index.set(self.index.hash(&own), place.0, is);
+        }
     }
 
     fn trim(&mut self) {

@@ -4,7 +4,7 @@
 //! rules, in this order: the agent that the event names; else the agent whose conversation the thread is; else the
 //! thread. A turn belongs to the lane whose event mentioned it first, and a step to its turn.
 
-use super::node::{EdgeKind, NodeId, NodeKind, NodeRef, Status};
+use super::node::{EdgeKind, Node, NodeId, NodeKind, NodeRef, Status};
 use super::preview;
 use super::state::{Cx, ExecutionGraph};
 
@@ -185,14 +185,20 @@ impl ExecutionGraph {
     }
 
     /// Gives a conversation to the sub-agent it turns out to be of, with all that was recorded of it before.
-    pub(super) fn adopt_thread(&mut self, thread: &str, agent: &NodeId) {
-        self.agent_threads.insert(thread.to_owned(), agent.clone());
+    /// False for one that the sub-agent itself stands in: that one stays as it is.
+    pub(super) fn adopt_thread(&mut self, thread: &str, agent: &NodeId) -> bool {
         let id = NodeId::new(NodeKind::Thread, thread);
+        let is_primary = self.primary.as_ref() == Some(&id);
+        let stands_in_it = |node: &Node| self.is_below(node, &id);
+        if !is_primary && self.nodes.get(agent).is_some_and(stands_in_it) {
+            return false;
+        }
+        self.agent_threads.insert(thread.to_owned(), agent.clone());
         let (Some(from), Some(to)) = (self.nodes.place_of(&id), self.nodes.place_of(agent)) else {
-            return;
+            return true;
         };
-        if self.primary.as_ref() == Some(&id) {
-            return;
+        if is_primary {
+            return true;
         }
         let band = self.nodes.get(agent).and_then(|node| node.band.clone());
         for at in self.nodes.subtree(from).into_iter().skip(1) {
@@ -214,5 +220,6 @@ impl ExecutionGraph {
         self.nodes.remove_all(&[from], Some(to));
         self.move_band(agent, band.as_ref());
         self.recount_newest_band();
+        true
     }
 }

@@ -200,9 +200,8 @@ impl ExecutionGraph {
         if !self.open.contains(&id) {
             self.open.push(id.clone());
         }
-        if let Some(thread) = &e.child_thread_id {
-            self.adopt_thread(thread, &id);
-        }
+        let own = e.child_thread_id.as_deref();
+        let refused = own.filter(|thread| !self.adopt_thread(thread, &id));
         let (parent, starter) = self.parent_of_agent(cx, &id, e);
         let Some(parent) = parent else {
             return;
@@ -210,6 +209,10 @@ impl ExecutionGraph {
         self.move_agent(cx, &id, &parent);
         let kind = if e.handoff { EdgeKind::Handoff } else { EdgeKind::Spawned };
         self.tie(cx, kind, &starter.unwrap_or(parent), &id, Some(Status::Running));
+        if let Some(thread) = refused {
+            let message = format!("{id} is said to work in thread {thread}, where it was started.");
+            self.note(cx, "parent_cycle", &id, message);
+        }
     }
 
     /// The node below which a sub-agent stands, and the one that the edge starts at.

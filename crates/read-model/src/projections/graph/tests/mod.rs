@@ -140,6 +140,18 @@ fn agents_that_start_each_other_do_not_hang_the_graph() {
     assert_eq!(graph.derive().total.counts.subagents, 2);
 }
 
+// verifies: H40
+#[test]
+fn an_agent_that_is_said_to_work_where_it_was_started_does_not_hang_the_graph() {
+    let started = "subagent.started thread=B turn=t2 subagent=A";
+    let view = crate::testing::view(&format!(
+        "turn.submitted turn=t1 {{}}\nturn.submitted thread=B turn=t2 {{}}\n\
+         {started} {{}}\n{started} {{\"childThreadId\":\"B\"}}\n"
+    ));
+    assert_eq!(node(&view.graph, "agent:A").parent.unwrap().to_string(), "turn:t2");
+    assert_eq!(view.graph.diagnostics().first().unwrap().code, "parent_cycle");
+}
+
 // verifies: H32
 #[test]
 fn tokens_are_rolled_up_once() {
