@@ -1,7 +1,7 @@
 //! Owns what is measured on a store with many events: loading, disk, opening, reading.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
@@ -24,16 +24,15 @@ const BATCH: u64 = 64;
 /// Loads so many events in batches of up to 64: the long session and many short ones, 64 of them open at a time.
 pub(super) fn load(name: Name, dir: &Path, events: u64) -> Result<Numbers> {
     let mut store = name.open(dir)?;
-    let mut bytes = 0;
     let mut done = 0;
     let mut long = 0;
     let mut short: Vec<(u64, u64)> =
         (0..OPEN_SESSIONS).map(|n| (LONG_SESSION + 1 + n, 0)).collect();
     let mut next_session = LONG_SESSION + 1 + OPEN_SESSIONS;
-    let begun = Instant::now();
+    let mut put = Put::default();
     while done < events {
         if long < events / 10 {
-            put(&mut *store, LONG_SESSION, &mut long, BATCH, &mut bytes)?;
+            put.records(&mut *store, LONG_SESSION, &mut long, BATCH)?;
             done += BATCH;
         }
         // Nine batches of others to one of the long session.
@@ -41,7 +40,7 @@ pub(super) fn load(name: Name, dir: &Path, events: u64) -> Result<Numbers> {
             let at = usize::try_from((done + turn) % OPEN_SESSIONS)?;
             let (session, sequence) = &mut short[at];
             let count = BATCH.min(SHORT - *sequence);
-            put(&mut *store, *session, sequence, count, &mut bytes)?;
+            put.records(&mut *store, *session, sequence, count)?;
             done += count;
             if *sequence == SHORT {
                 short[at] = (next_session, 0);
@@ -49,32 +48,44 @@ pub(super) fn load(name: Name, dir: &Path, events: u64) -> Result<Numbers> {
             }
         }
     }
-    let loaded = begun.elapsed();
+    let begun = Instant::now();
     store.finish()?;
-    let finished = begun.elapsed();
+    let finished = put.took + begun.elapsed();
     drop(store);
     let mut numbers = rate(done, finished);
-    numbers.insert("unsynced_per_s".into(), done as f64 / loaded.as_secs_f64());
-    numbers.insert("disk_per_byte".into(), machine::disk_bytes(dir)? as f64 / bytes as f64);
+    numbers.insert("unsynced_per_s".into(), done as f64 / put.took.as_secs_f64());
+    numbers.insert("disk_per_byte".into(), machine::disk_bytes(dir)? as f64 / put.bytes as f64);
     numbers.insert("sessions".into(), (next_session - LONG_SESSION) as f64);
     Ok(numbers)
 }
 
-fn put(
-    store: &mut dyn Peer,
-    session: u64,
-    sequence: &mut u64,
-    count: u64,
-    bytes: &mut u64,
-) -> Result<()> {
-    let records: Vec<_> =
-        (*sequence + 1..=*sequence + count).map(|n| Record::tool_result(session, n)).collect();
-    for record in &records {
-        *bytes += record.encode()?.len() as u64;
+/// What was put into a store. Making up the events is not timed.
+#[derive(Default)]
+struct Put {
+    bytes: u64,
+    took: Duration,
+}
+
+impl Put {
+    fn records(
+        &mut self,
+        store: &mut dyn Peer,
+        session: u64,
+        sequence: &mut u64,
+        count: u64,
+    ) -> Result<()> {
+        let records: Vec<_> =
+            (*sequence + 1..=*sequence + count).map(|n| Record::tool_result(session, n)).collect();
+        for record in &records {
+            self.bytes += record.encode()?.len() as u64;
+        }
+        let append = Append { session, first: *sequence + 1, records };
+        let begun = Instant::now();
+        store.load(append)?;
+        self.took += begun.elapsed();
+        *sequence += count;
+        Ok(())
     }
-    store.load(Append { session, first: *sequence + 1, records })?;
-    *sequence += count;
-    Ok(())
 }
 
 /// From nothing to knowing where the long session is.

@@ -63,36 +63,56 @@ pub(crate) struct StoredRecord<'a> {
 /// # Errors
 /// Never for a batch that was sealed here; the signature is postcard's.
 pub(crate) fn encode(batch: &SealedBatch) -> Result<Vec<u8>, postcard::Error> {
-    let records = batch
-        .events
-        .iter()
-        .map(|event| {
-            let draft = &event.draft;
-            StoredRecord {
-                event_id: draft.event_id.as_str(),
-                event_type: draft.event_type.name(),
-                schema_version: &draft.schema_version,
-                runtime_id: draft.runtime_id.as_str(),
-                timestamp: draft.timestamp.as_str(),
-                scope_mask: draft.scope.shared().fold(0, |mask, (at, _)| mask | (1 << at)),
-                scope: draft.scope.shared().map(|(_, id)| &**id).collect(),
-                payload: draft.payload.as_str(),
-                refs: draft.refs.as_json().map(JsonText::as_str),
-                extra: draft.extra.as_ref().map(JsonText::as_str),
-                salt: &event.salt,
-                chain: &event.chain.0,
-            }
-        })
-        .collect();
-    let stored = StoredBatch {
+    let stored = head(batch, Vec::new());
+    let mut bytes = postcard::to_extend(&stored, Vec::with_capacity(256))?;
+    // Records are the last member, and postcard writes a list as its length and its items, one behind the other: so
+    // they are written in place of the empty list, each part of them by itself.
+    bytes.pop();
+    bytes = postcard::to_extend(&batch.events.len(), bytes)?;
+    let parts = crate::parallel::map_chunks(&batch.events, |events| vec![records(events)]);
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    bytes.reserve_exact(parts.iter().map(Vec::len).sum());
+    for part in &parts {
+        bytes.extend_from_slice(part);
+    }
+    Ok(bytes)
+}
+
+/// Records, one behind the other.
+fn records(events: &[RecordedEvent]) -> Result<Vec<u8>, postcard::Error> {
+    let text = |event: &RecordedEvent| event.draft.payload.as_str().len() + 512;
+    let bytes = Vec::with_capacity(events.iter().map(text).sum());
+    events.iter().try_fold(bytes, |bytes, event| postcard::to_extend(&record(event), bytes))
+}
+
+fn record(event: &RecordedEvent) -> StoredRecord<'_> {
+    let draft = &event.draft;
+    StoredRecord {
+        event_id: draft.event_id.as_str(),
+        event_type: draft.event_type.name(),
+        schema_version: &draft.schema_version,
+        runtime_id: draft.runtime_id.as_str(),
+        timestamp: draft.timestamp.as_str(),
+        scope_mask: draft.scope.shared().fold(0, |mask, (at, _)| mask | (1 << at)),
+        scope: draft.scope.shared().map(|(_, id)| &**id).collect(),
+        payload: draft.payload.as_str(),
+        refs: draft.refs.as_json().map(JsonText::as_str),
+        extra: draft.extra.as_ref().map(JsonText::as_str),
+        salt: &event.salt,
+        chain: &event.chain.0,
+    }
+}
+
+/// A batch with these records.
+fn head<'a>(batch: &'a SealedBatch, records: Vec<StoredRecord<'a>>) -> StoredBatch<'a> {
+    StoredBatch {
         session_id: batch.session_id.as_str(),
         recorded_at: batch.events.first().map_or(0, |event| event.recorded_at.0),
         first: batch.first(),
         previous: &batch.previous.0,
         parent: batch.parent.as_ref().map(|point| (point.session_id.as_str(), point.sequence)),
         records,
-    };
-    postcard::to_extend(&stored, Vec::with_capacity(256 + batch.events.len() * 640))
+    }
 }
 
 /// Reads the stored form of a batch without copying; refuses bytes that are left over.
@@ -234,4 +254,61 @@ fn place(text: &str) -> usize {
     let mixed =
         (end ^ before.rotate_left(23) ^ bytes.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 40) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::JsonText;
+
+    fn batch(len: u64) -> SealedBatch {
+        let events = (1..=len).map(|sequence| {
+            let mut scope = Scope::default();
+            for name in Scope::WIRE_NAMES.iter().step_by(1 + sequence as usize % 3) {
+                scope.set(name, &format!("{name}_{sequence}")).unwrap();
+            }
+            let extra = (sequence % 5 == 0).then(|| JsonText::parse("{\"x\":1}").unwrap().0);
+            RecordedEvent {
+                session_id: "sess_1".parse().unwrap(),
+                sequence,
+                recorded_at: RecordedAt(7),
+                salt: [1; 16],
+                chain: ChainHash([sequence as u8; 32]),
+                draft: EventDraft {
+                    schema_version: "0.1".into(),
+                    runtime_id: "rt_1".parse().unwrap(),
+                    event_id: format!("evt_{sequence}").parse().unwrap(),
+                    timestamp: Timestamp::verbatim("2026-06-09T10:00:00.000Z"),
+                    event_type: EventType::named("tool.started"),
+                    scope,
+                    refs: Refs::NONE,
+                    payload: JsonText::parse(&format!("{{\"n\":{sequence}}}")).unwrap().0,
+                    extra,
+                },
+            }
+        });
+        SealedBatch {
+            session_id: "sess_1".parse().unwrap(),
+            previous: ChainHash([9; 32]),
+            events: events.collect(),
+            sync: true,
+            parent: None,
+        }
+    }
+
+    /// Parts that are written by themselves make the bytes of one postcard record, and none is out of place.
+    #[test]
+    fn a_batch_in_parts_is_the_batch_in_one() {
+        for len in [0, 1, 127, 128, 600, 1300] {
+            let batch = batch(len);
+            let whole = head(&batch, batch.events.iter().map(record).collect());
+            let bytes = encode(&batch).unwrap();
+            assert_eq!(bytes, postcard::to_stdvec(&whole).unwrap(), "{len} events");
+            let stored = decode(&bytes).unwrap();
+            let mut pool = StrPool::default();
+            for (at, event) in batch.events.iter().enumerate() {
+                assert_eq!(stored.event(at, &batch.session_id, &mut pool).as_ref(), Some(event));
+            }
+        }
+    }
 }

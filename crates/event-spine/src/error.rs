@@ -57,6 +57,15 @@ pub enum OpenError {
         #[source]
         source: SharedIo,
     },
+    /// The journal cannot be read.
+    #[error("the journal of {} cannot be read", dir.display())]
+    Journal {
+        /// The data folder.
+        dir: PathBuf,
+        /// The cause.
+        #[source]
+        source: Box<ReadError>,
+    },
     /// The blob store cannot be opened.
     #[error("cannot open the blob store: {detail}")]
     Blobs {
@@ -66,6 +75,14 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// A log that opens, and whose journal then cannot be read.
+    pub(crate) fn reading(dir: &std::path::Path, error: ReadError) -> Self {
+        match error {
+            ReadError::Io { action, path, source } => Self::Io { action, path, source },
+            other => Self::Journal { dir: dir.to_owned(), source: Box::new(other) },
+        }
+    }
+
     pub(crate) fn io(
         action: &'static str,
         path: impl Into<PathBuf>,
@@ -198,6 +215,9 @@ pub enum Defect {
     /// Its payload does not have the shape of its type.
     #[error(transparent)]
     Payload(DecodeError),
+    /// Its payload cannot be written as JSON.
+    #[error("its payload cannot be written: {0}")]
+    Json(crate::json::JsonError),
     /// Its payload is not an object.
     #[error("its payload must be an object with the members of its type, not prose")]
     PayloadNotAnObject,
@@ -271,5 +291,26 @@ impl ReadError {
     ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source: Arc::new(source) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_cannot_be_read_says_so_and_why() {
+        let dir = std::path::Path::new("/data");
+        let source = Arc::new(std::io::ErrorKind::PermissionDenied.into());
+        let path = PathBuf::from("/data/journal/0000000001.seg");
+        let error = OpenError::reading(dir, ReadError::Io { action: "read", path, source });
+        assert_eq!(error.to_string(), "cannot read /data/journal/0000000001.seg");
+
+        let session: SessionId = "sess_1".parse().unwrap();
+        let damaged = ReadError::Damaged { session, from: 3, to: 4, reason: "checksum".into() };
+        let error = OpenError::reading(dir, damaged.clone());
+        assert_eq!(error.to_string(), "the journal of /data cannot be read");
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        assert_eq!(source, Some(damaged.to_string()));
     }
 }

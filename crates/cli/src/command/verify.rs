@@ -53,7 +53,9 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let mut progress = Progress::new(app.quiet, "verifying", Unit::Events, Some(total));
     let found = sessions
         .iter()
-        .map(|s| reader.verify_with(&s.session_id, |_| progress.advance(1)).map_err(Failure::from))
+        .map(|s| {
+            reader.verify_with(&s.session_id, |more| progress.advance(more)).map_err(Failure::from)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let seconds = progress.elapsed().as_secs_f64();
     drop(progress);

@@ -2,7 +2,7 @@
 //!
 //! Next: [`intake`] for steps one to three, [`seal`](super::seal) for four, [`store`](crate::store) for five.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -205,6 +205,10 @@ impl Inner {
         writer: &SessionWriter,
         drafts: Vec<EventDraft>,
     ) -> Result<Sorted, AppendError> {
+        if all_new(writer, &drafts) {
+            let places = (0..drafts.len()).map(Place::Fresh).collect();
+            return Ok(Sorted { places, fresh: drafts });
+        }
         let mut sorted = Sorted {
             places: Vec::with_capacity(drafts.len()),
             fresh: Vec::with_capacity(drafts.len()),
@@ -318,6 +322,18 @@ impl Inner {
             let _ = crate::wait::block_on(changes.changed(), Some(Duration::from_millis(50))); // looks again either way
         }
     }
+}
+
+/// True when no id of the batch can be there already, nor twice in the batch: then no draft has to be moved.
+fn all_new(writer: &SessionWriter, drafts: &[EventDraft]) -> bool {
+    let mut seen = HashSet::<u64, BuildHasherDefault<Hashed>>::with_capacity_and_hasher(
+        drafts.len(),
+        BuildHasherDefault::default(),
+    );
+    drafts.iter().all(|draft| {
+        let hash = id_hash(draft.event_id.as_str());
+        seen.insert(hash) && writer.ids.candidates(hash).is_empty()
+    })
 }
 
 struct Sorted {

@@ -6,11 +6,12 @@
 use std::sync::PoisonError;
 
 use super::{EventLog, Expected, LogReader, Receipt};
-use crate::error::AppendError;
-use crate::event::Durability;
+use crate::error::{AppendError, Defect};
 use crate::event::family::context::SessionForked;
+use crate::event::{Durability, EventPayload};
 use crate::id::{EventId, RuntimeId, SessionId};
 use crate::integrity::ChainHash;
+use crate::json::JsonError;
 use crate::record::EventDraft;
 use crate::scope::Scope;
 use crate::store::{ForkPoint, Head, Ticket};
@@ -87,8 +88,18 @@ fn forked(
     };
     let parts = ["fork", child.as_str(), point.session_id.as_str(), &point.sequence.to_string()];
     let event_id = EventId::derived(&parts);
-    EventDraft::new(runtime_id.clone(), event_id, now, Scope::default(), &payload)
-        .map_err(|e| AppendError::Blob { detail: e.to_string() })
+    EventDraft::new(runtime_id.clone(), event_id.clone(), now, Scope::default(), &payload)
+        .map_err(|error| unwritable(event_id, error))
+}
+
+/// The fact of the fork cannot be stated.
+fn unwritable(event_id: EventId, error: JsonError) -> AppendError {
+    AppendError::Invalid {
+        event_id,
+        position: 1,
+        event_type: SessionForked::descriptor().name.to_owned(),
+        defect: Defect::Json(error),
+    }
 }
 
 /// The chain value to branch off behind.
@@ -118,5 +129,20 @@ fn made_already(child: &SessionId, at: u64, head: Head) -> Receipt {
         duplicates: 1,
         masked: 0,
         spilled: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_that_is_no_json_is_not_blamed_on_the_blob_store() {
+        let error = unwritable("evt_1".parse().unwrap(), JsonError::TooDeep);
+        assert_eq!(
+            error.to_string(),
+            "event evt_1 (number 1 of the batch, session.forked): its payload cannot be written: nested deeper than \
+             100 levels"
+        );
     }
 }

@@ -216,9 +216,19 @@ impl Events {
             if let Some(entry) = self.piece.next() {
                 return self.accept(entry).map(Some);
             }
+            match self.next_piece()? {
+                Some(piece) => self.piece = piece.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next entries as they come from the store, for who looks at them where they lie. Not to be mixed with the
+    /// other ways to go on.
+    pub(super) fn next_piece(&mut self) -> Result<Option<Vec<Entry>>, ReadError> {
+        loop {
             if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {
-                self.piece = piece?.into_iter();
-                continue;
+                return piece.map(Some);
             }
             let Some(stretch) = self.stretches.pop() else {
                 return Ok(None);

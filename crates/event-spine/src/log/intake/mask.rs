@@ -150,7 +150,14 @@ impl Masker {
     /// Masks a fact of `session`. Facts of one session come in the order in which they are stored, since pieces of
     /// streamed text are looked at together with what was stored before them.
     #[must_use]
-    pub fn mask(&self, session: &SessionId, draft: EventDraft) -> Masked {
+    pub fn mask(&self, session: &SessionId, mut draft: EventDraft) -> Masked {
+        let counts = self.mask_in_place(session, &mut draft);
+        Masked { draft, counts }
+    }
+
+    /// [`Masker::mask`] where the draft lies: nearly all drafts have nothing to mask, and moving them costs more than
+    /// looking at them.
+    pub(crate) fn mask_in_place(&self, session: &SessionId, draft: &mut EventDraft) -> MaskCounts {
         if piece_member(&draft.event_type).is_none() {
             return self.mask_after(draft, None).0;
         }
@@ -162,9 +169,9 @@ impl Masker {
         let stream = piece.stream(&self.hashes, session, &draft.scope);
         let lock = || self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let before = lock().take(stream);
-        let (masked, end) = self.mask_after(draft, Some((&piece, before)));
+        let (counts, end) = self.mask_after(draft, Some((&piece, before)));
         lock().set(stream, end);
-        masked
+        counts
     }
 
     /// Masks a text that is no fact, such as raw input on its way to the blob store.
@@ -178,9 +185,9 @@ impl Masker {
     /// Masks a draft. With a piece of streamed text, `after` has the end of what is stored before it; gives the new end.
     fn mask_after(
         &self,
-        draft: EventDraft,
+        draft: &mut EventDraft,
         after: Option<(&Piece<'_>, String)>,
-    ) -> (Masked, String) {
+    ) -> (MaskCounts, String) {
         let mut counts = MaskCounts::default();
         let (payload, end) = match after {
             None => (self.json(&draft.payload, &mut counts), String::new()),
@@ -189,25 +196,17 @@ impl Masker {
                 self.streamed_payload(json, piece, before, &mut counts)
             }
         };
-        if payload.is_none() && draft.extra.is_none() && draft.refs.as_json().is_none() {
-            return (Masked { draft, counts }, end);
+        if let Some(payload) = payload {
+            draft.payload = payload;
         }
-        let extra = match &draft.extra {
-            Some(extra) => self.json(extra, &mut counts),
-            None => None,
-        };
-        let refs = match draft.refs.as_json() {
-            Some(refs) => self.json(refs, &mut counts),
-            None => None,
-        };
-        let draft = EventDraft {
-            payload: payload.unwrap_or(draft.payload),
-            extra: extra.or(draft.extra),
+        if let Some(extra) = draft.extra.as_ref().and_then(|extra| self.json(extra, &mut counts)) {
+            draft.extra = Some(extra);
+        }
+        if let Some(refs) = draft.refs.as_json().and_then(|refs| self.json(refs, &mut counts)) {
             // Names may have changed, so the canonical order is made anew.
-            refs: refs.map(|refs| Refs::parse(&refs).unwrap_or(Refs::NONE)).unwrap_or(draft.refs),
-            ..draft
-        };
-        (Masked { draft, counts }, end)
+            draft.refs = Refs::parse(&refs).unwrap_or(Refs::NONE);
+        }
+        (counts, end)
     }
 
     /// Masks a JSON text; nothing when it stays as it is.

@@ -38,23 +38,27 @@ pub(crate) fn prepare(
     masker: &Masker,
     blobs: &Blobs,
     inline_limit: usize,
-    drafts: Vec<EventDraft>,
+    mut drafts: Vec<EventDraft>,
 ) -> Result<Prepared, AppendError> {
+    let counts: Vec<_> =
+        drafts.iter_mut().map(|draft| masker.mask_in_place(session, draft)).collect();
+    let spilled = spill::spill_all(&mut drafts, blobs, inline_limit).map_err(blob_error)?;
+    let masked = counts.iter().map(MaskCounts::total).sum();
+    if masked == 0 {
+        // Nothing is said of any of them, so all stay where they are.
+        let fresh_at = (0..drafts.len()).collect();
+        return Ok(Prepared { drafts, fresh_at, masked, spilled });
+    }
     let mut prepared = Prepared {
-        drafts: Vec::with_capacity(drafts.len()),
+        drafts: Vec::with_capacity(drafts.len() + masked),
         fresh_at: Vec::with_capacity(drafts.len()),
-        masked: 0,
-        spilled: 0,
+        masked,
+        spilled,
     };
-    let masked = drafts.into_iter().map(|draft| masker.mask(session, draft));
-    let (drafts, counts): (Vec<_>, Vec<_>) = masked.map(|m| (m.draft, m.counts)).unzip();
-    let spilled = spill::spill_all(drafts, blobs, inline_limit).map_err(blob_error)?;
-    for (spilled, counts) in spilled.into_iter().zip(counts) {
+    for (draft, counts) in drafts.into_iter().zip(counts) {
         prepared.fresh_at.push(prepared.drafts.len());
-        prepared.masked += counts.total();
-        prepared.spilled += spilled.bodies;
-        let about = redactions(session, &spilled.draft, &counts);
-        prepared.drafts.push(spilled.draft);
+        let about = redactions(session, &draft, &counts);
+        prepared.drafts.push(draft);
         prepared.drafts.extend(about);
     }
     Ok(prepared)
@@ -135,7 +139,7 @@ pub(crate) fn same_fact(
         session,
         draft,
         || earlier(reader, session, sequence),
-        |masked| match spill::spill(masked.clone(), blobs, inline_limit) {
+        |masked| match spill::spill(masked, blobs, inline_limit) {
             Ok(spilled) => stored.same_content(&spilled.draft),
             Err(error) => {
                 failure.get_or_insert(error);

@@ -54,33 +54,51 @@ pub(crate) enum SpillError {
 ///
 /// # Errors
 /// The blob store cannot take a body; nothing refers to those that it took.
-pub(crate) fn spill(draft: EventDraft, blobs: &Blobs, limit: usize) -> Result<Spilled, SpillError> {
-    let mut spilled = spill_all(vec![draft.clone()], blobs, limit)?;
-    Ok(spilled.pop().unwrap_or(Spilled { draft, bodies: 0 }))
-}
-
-/// [`spill`] for a batch: all bodies go to the blob store together, which takes hardly longer than one.
-///
-/// # Errors
-/// As [`spill`].
-pub(crate) fn spill_all(
-    drafts: Vec<EventDraft>,
+pub(crate) fn spill(
+    mut draft: EventDraft,
     blobs: &Blobs,
     limit: usize,
-) -> Result<Vec<Spilled>, SpillError> {
-    let changed = changed(&drafts, blobs, limit.max(MIN_LIMIT))?;
-    let pairs = drafts.into_iter().zip(changed);
-    let whole = |draft| Spilled { draft, bodies: 0 };
-    let spilled = pairs.map(|(draft, changed)| changed.unwrap_or_else(|| whole(draft)));
-    Ok(spilled.collect())
+) -> Result<Spilled, SpillError> {
+    let bodies = spill_all(std::slice::from_mut(&mut draft), blobs, limit)?;
+    Ok(Spilled { draft, bodies })
 }
 
-/// Puts the bodies and gives each draft that has some without them.
+/// [`spill`] for a batch, where it lies; gives how many bodies were taken out. All go to the blob store together,
+/// which takes hardly longer than one.
+///
+/// # Errors
+/// As [`spill`]. All drafts are then as they were.
+pub(crate) fn spill_all(
+    drafts: &mut [EventDraft],
+    blobs: &Blobs,
+    limit: usize,
+) -> Result<usize, SpillError> {
+    let limit = limit.max(MIN_LIMIT);
+    if drafts.iter().all(|draft| fits(draft, limit)) {
+        return Ok(0);
+    }
+    let mut bodies = 0;
+    for (draft, changed) in changed(drafts, blobs, limit)? {
+        bodies += changed.bodies;
+        if let Some(draft) = drafts.get_mut(draft) {
+            *draft = changed.draft;
+        }
+    }
+    Ok(bodies)
+}
+
+/// True when nothing in a draft can be over the limit: decoded text is never longer than its escaped form.
+fn fits(draft: &EventDraft, limit: usize) -> bool {
+    let fits = |text: &JsonText| text.as_str().len() <= limit;
+    fits(&draft.payload) && draft.extra.as_ref().is_none_or(fits)
+}
+
+/// Puts the bodies and gives each draft that has some, by its place, without them.
 fn changed(
     drafts: &[EventDraft],
     blobs: &Blobs,
     limit: usize,
-) -> Result<Vec<Option<Spilled>>, SpillError> {
+) -> Result<Vec<(usize, Spilled)>, SpillError> {
     let planned: Vec<_> = drafts.iter().map(|draft| Planned::of(draft, limit)).collect();
     let mut seen = HashSet::new();
     let mut named = Vec::new();
@@ -90,8 +108,11 @@ fn changed(
         }
     }
     blobs.put_named(&named)?;
-    let each = drafts.iter().zip(&planned);
-    each.map(|(draft, planned)| planned.as_ref().map(|p| p.spilled(draft)).transpose()).collect()
+    let each = drafts.iter().zip(&planned).enumerate();
+    each.filter_map(|(at, (draft, planned))| {
+        planned.as_ref().map(|p| p.spilled(draft).map(|spilled| (at, spilled)))
+    })
+    .collect()
 }
 
 /// What is taken out of one draft, and what its texts are then.
@@ -103,8 +124,7 @@ struct Planned<'a> {
 impl<'a> Planned<'a> {
     /// Nothing when nothing has to go.
     fn of(draft: &'a EventDraft, limit: usize) -> Option<Self> {
-        let fits = |text: &JsonText| text.as_str().len() <= limit; // decoded text is never longer than its escaped form
-        if fits(&draft.payload) && draft.extra.as_ref().is_none_or(fits) {
+        if fits(draft, limit) {
             return None;
         }
         let planned = Self {

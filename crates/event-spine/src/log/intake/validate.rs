@@ -10,17 +10,18 @@ use crate::wire::well_formed_name;
 /// # Errors
 /// The first defect.
 pub fn validate(drafts: &[EventDraft]) -> Result<(), AppendError> {
-    for (at, draft) in drafts.iter().enumerate() {
-        if let Err(defect) = check(draft) {
-            return Err(AppendError::Invalid {
-                event_id: draft.event_id.clone(),
-                position: at + 1,
-                event_type: draft.event_type.name().to_owned(),
-                defect,
-            });
-        }
+    let first = crate::parallel::find_first(drafts, |draft| {
+        check(draft).err().map(|defect| (draft.event_id.clone(), draft.event_type.clone(), defect))
+    });
+    match first {
+        None => Ok(()),
+        Some((at, (event_id, event_type, defect))) => Err(AppendError::Invalid {
+            event_id,
+            position: at + 1,
+            event_type: event_type.name().to_owned(),
+            defect,
+        }),
     }
-    Ok(())
 }
 
 /// Checks one draft: type spelled as a type, payload of its shape, scope ids complete.

@@ -53,10 +53,7 @@ impl JournalReader {
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
         };
-        reader.with(|_| ()).map_err(|e| match e {
-            ReadError::Io { action, path, source } => OpenError::Io { action, path, source },
-            other => OpenError::Blobs { detail: other.to_string() },
-        })?;
+        reader.with(|_| ()).map_err(|error| OpenError::reading(dir, error))?;
         Ok(reader)
     }
 
@@ -83,18 +80,7 @@ impl State {
         };
         for &number in sealed.iter().filter(|number| !known.contains(number)) {
             let mut notes = recover::Recovery::default();
-            recover::enter_sealed(journal, number, &mut self.index, &mut notes, false).map_err(
-                |e| match e {
-                    OpenError::Io { action, path, source } => {
-                        ReadError::Io { action, path, source }
-                    }
-                    _ => ReadError::Io {
-                        action: "read",
-                        path: segment_path(journal, number),
-                        source: std::sync::Arc::new(std::io::ErrorKind::InvalidData.into()),
-                    },
-                },
-            )?;
+            recover::enter_sealed(journal, number, &mut self.index, &mut notes, false)?;
         }
         if last != self.growing {
             self.growing = last;

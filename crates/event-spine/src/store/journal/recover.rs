@@ -13,7 +13,7 @@ use super::scan::{ScanEnd, scan};
 use super::segment::{has_header, segment_name, segment_numbers, segment_path, torn_path};
 use super::toc;
 use crate::codec;
-use crate::error::OpenError;
+use crate::error::{OpenError, ReadError};
 
 /// What opening a log had to repair or found lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,7 +75,8 @@ pub(super) fn recover(
         return Ok((index, create_segment(disk, journal, 1)?, recovery));
     };
     for &number in sealed {
-        enter_sealed(journal, number, &mut index, &mut recovery, true)?;
+        enter_sealed(journal, number, &mut index, &mut recovery, true)
+            .map_err(|error| OpenError::reading(journal, error))?;
     }
     let tail = repair_tail(disk, journal, last, &mut index, &mut recovery)?;
     Ok((index, tail, recovery))
@@ -109,13 +110,13 @@ pub(super) fn enter_sealed(
     index: &mut Index,
     recovery: &mut Recovery,
     may_write: bool,
-) -> Result<(), OpenError> {
+) -> Result<(), ReadError> {
     let path = segment_path(journal, number);
-    let size = fs::metadata(&path).map_err(OpenError::io("read", &path))?.len();
+    let size = fs::metadata(&path).map_err(ReadError::io("read", &path))?.len();
     if !toc::adopt(journal, number, size, index) {
-        let file = File::open(&path).map_err(OpenError::io("open", &path))?;
+        let file = File::open(&path).map_err(ReadError::io("open", &path))?;
         let found = enter_frames(&file, number, SEGMENT_HEADER as u64, size, true, index)
-            .map_err(OpenError::io("read", &path))?;
+            .map_err(ReadError::io("read", &path))?;
         let segment = index.segments.entry(number).or_default();
         segment.end = size;
         segment.damage = found.damage;

@@ -232,19 +232,20 @@ impl Masker {
         session: &SessionId,
         draft: &EventDraft,
         earlier: impl FnOnce() -> I,
-        mut same: impl FnMut(&EventDraft) -> bool,
+        mut same: impl FnMut(EventDraft) -> bool,
     ) -> bool {
-        if same(&self.mask_after(draft.clone(), None).0.draft) {
+        let mut masked = |after: Option<(&Piece<'_>, String)>| {
+            let mut draft = draft.clone();
+            self.mask_after(&mut draft, after);
+            same(draft)
+        };
+        if masked(None) {
             return true;
         }
         let Some(piece) = Piece::of(&draft.event_type, draft.payload.as_str()) else {
             return false;
         };
-        let mut behind = |before: String| {
-            let after = Some((&piece, before));
-            same(&self.mask_after(draft.clone(), after).0.draft)
-        };
-        if behind(String::new()) {
+        if masked(Some((&piece, String::new()))) {
             return true; // the stream was new, or had been forgotten
         }
         let stream = piece.stream(&self.hashes, session, &draft.scope);
@@ -266,7 +267,7 @@ impl Masker {
         pieces.reverse();
         let mut before = pieces.concat();
         keep_last(&mut before, TAIL);
-        behind(before)
+        masked(Some((&piece, before)))
     }
 }
 
