@@ -151,6 +151,7 @@ fn calls(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
     match kind {
         "tool_output_delta" => tools::piece(cx, call, payload),
         "approval_answer" => people::answered(cx, call, payload),
+        "approval_closed" => people::closed(cx, call),
         "exec_command_begin" => tools::command_begins(cx, call, payload),
         "exec_command_end" => tools::command(cx, call, payload, payload),
         "patch_apply_begin" => tools::patch_begins(cx, call, payload),

@@ -10,8 +10,6 @@ use serde_json::Value;
 pub(super) struct Line {
     pub(super) kind: Kind,
     pub(super) timestamp: Option<String>,
-    /// The same in milliseconds since 1970, in live streams.
-    pub(super) millis: Option<u64>,
     /// The thread it names; a live stream can have several.
     pub(super) thread: Option<String>,
     /// Without a frame around it, as in the oldest files.
@@ -75,15 +73,7 @@ impl Line {
 
     /// A line of a kind.
     pub(super) fn of(kind: Kind, payload: Value) -> Self {
-        Self {
-            kind,
-            timestamp: None,
-            millis: None,
-            thread: None,
-            bare: false,
-            ordinal: None,
-            payload,
-        }
+        Self { kind, timestamp: None, thread: None, bare: false, ordinal: None, payload }
     }
 
     /// An event.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::frame::{Kind, Line, list, number, owned, snake, text};
+use super::frame::{Kind, Line, list, owned, snake, text};
 
 /// What `codex exec --json` calls its lines.
 const EXEC: [&str; 8] = [
@@ -133,6 +133,16 @@ impl Live {
         Vec::new()
     }
 
+    /// A question was answered. When the client's line is in the stream, it has said so already.
+    fn closed(&mut self, params: &Value) -> Vec<Line> {
+        let id = params.get("requestId").map(Value::to_string).unwrap_or_default();
+        let Some(call) = self.asked.remove(&id) else {
+            self.control += 1;
+            return Vec::new();
+        };
+        vec![Line::event(json!({"type": "approval_closed", "call_id": call}))]
+    }
+
     fn notice(
         &mut self,
         method: &str,
@@ -177,6 +187,7 @@ impl Live {
                 "plan": params.get("plan"),
             }))],
             "error" => vec![Line::event(error(params))],
+            "serverRequest/resolved" => self.closed(params),
             "configWarning" | "deprecationNotice" => vec![Line::event(json!({
                 "type": "warning",
                 "message": params.get("summary"),
@@ -190,10 +201,8 @@ impl Live {
         };
         let thread = owned(params, "threadId")
             .or_else(|| params.get("thread").and_then(|thread| owned(thread, "id")));
-        let time = number(all, "emittedAtMs");
         for line in &mut lines {
             line.thread.clone_from(&thread);
-            line.millis = time;
         }
         lines
     }
@@ -254,7 +263,7 @@ fn is_control(method: &str) -> bool {
         "windows/",
     ];
     parts.iter().any(|part| method.starts_with(part))
-        || matches!(method, "serverRequest/resolved" | "initialized" | "sessionConfigured")
+        || matches!(method, "initialized" | "sessionConfigured")
 }
 
 /// The head of a thread.

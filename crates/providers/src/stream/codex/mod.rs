@@ -34,7 +34,7 @@ use super::{
     AdaptErrorKind, Adapted, AdapterContext, EndOfInput, Format, Frame, SessionDraft, StreamAdapter,
 };
 use cx::{Cx, Place};
-use frame::{Kind, Line, text};
+use frame::{Kind, Line, number, text};
 use live::Live;
 use state::{Thread, session_id, thread_id};
 
@@ -212,7 +212,11 @@ impl Codex {
 
     /// Takes a frame of a live stream: it may be several lines, or none.
     fn take_live(&mut self, frame: &Frame, value: &Value, lines: &[Line]) -> Vec<SessionDraft> {
-        let place = self.live_place(frame, value);
+        // Requests give no time; it is that of the frame before them, whatever that one says.
+        let given =
+            number(value, "emittedAtMs").and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
+        let time = self.time(given.map(|micros| RecordedAt(micros).into()));
+        let place = Place { time, ..self.live_place(frame, value) };
         let exec = live::is_exec(value);
         let mut out = Vec::new();
         for (nth, line) in lines.iter().enumerate() {
@@ -220,8 +224,6 @@ impl Codex {
             if nth > 0 {
                 place.key.push_str(&format!(".{nth}"));
             }
-            let micros = line.millis.and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
-            place.time = self.time(micros.map(|micros| RecordedAt(micros).into()));
             let named = line.thread.as_deref().is_some_and(|id| self.switch(id));
             let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, true);
             if !named

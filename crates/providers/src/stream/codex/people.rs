@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cx::Cx;
 use super::frame::{given, json, list, owned, text};
-use super::state::{action_id, tool_call_id};
+use super::state::{Asked, action_id, tool_call_id};
 use super::{tools, turn};
 
 /// `exec_approval_request`, `apply_patch_approval_request`, `request_user_input`, `elicitation_request` and the like.
@@ -45,7 +45,7 @@ pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
     let scope = scope(cx, &key, &id);
     cx.emit(scope, &action);
     if let Some(turn) = cx.turn() {
-        turn.actions.insert(key, id);
+        turn.actions.insert(key, Asked { id, answered: None });
     }
     phase(cx, "waiting", "approval");
 }
@@ -110,7 +110,7 @@ pub(super) fn answered(cx: &mut Cx<'_>, call: &str, payload: &Value) {
         "decline" | "cancel" | "denied" | "abort" => ("reject", Some("rejected")),
         _ => ("answer", Some("answered")),
     };
-    let Some(id) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
+    let Some(Asked { id, .. }) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
         return;
     };
     let mut made = resolved(decided, resolved_as);
@@ -134,19 +134,30 @@ fn resolved(decision: &str, resolved_as: Option<&str>) -> ActionResolved {
     }
 }
 
+/// The question was answered. The answer itself follows from what then happens, if anything tells it at all.
+pub(super) fn closed(cx: &mut Cx<'_>, call: &str) {
+    let time = cx.place.time.clone();
+    if let Some(asked) = cx.turn().and_then(|turn| turn.actions.get_mut(call)) {
+        asked.answered = Some(time);
+    }
+}
+
 /// The call began to run, so it was allowed.
 pub(super) fn began(cx: &mut Cx<'_>, call: &str) {
     resolve(cx, call, "approve", Some("approved"));
 }
 
-/// The call ended: if it was refused, that was the answer; if it ran, it was allowed.
-pub(super) fn settled(cx: &mut Cx<'_>, call: &str, status: ToolStatus) {
+/// The call ended: if it was refused, that was the answer; if it ran, it was allowed. A failure without an exit status
+/// does not say that it ran.
+pub(super) fn settled(cx: &mut Cx<'_>, call: &str, status: ToolStatus, exited: bool) {
     match status {
         ToolStatus::Rejected | ToolStatus::Denied => resolve(cx, call, "reject", Some("rejected")),
-        ToolStatus::Succeeded | ToolStatus::PartialSucceeded | ToolStatus::Failed => {
+        ToolStatus::Succeeded | ToolStatus::PartialSucceeded => {
             resolve(cx, call, "approve", Some("approved"));
         }
-        ToolStatus::Cancelled
+        ToolStatus::Failed if exited => resolve(cx, call, "approve", Some("approved")),
+        ToolStatus::Failed
+        | ToolStatus::Cancelled
         | ToolStatus::TimedOut
         | ToolStatus::Interrupted
         | ToolStatus::Unknown => resolve(cx, call, "unknown", None),
@@ -154,21 +165,33 @@ pub(super) fn settled(cx: &mut Cx<'_>, call: &str, status: ToolStatus) {
 }
 
 fn resolve(cx: &mut Cx<'_>, call: &str, decision: &str, resolved_as: Option<&str>) {
-    let Some(id) = cx.turn().and_then(|turn| turn.actions.remove(call)) else {
-        return;
-    };
+    if let Some(asked) = cx.turn().and_then(|turn| turn.actions.remove(call)) {
+        follow(cx, call, &asked, decision, resolved_as);
+        phase(cx, "running", "answered");
+    }
+}
+
+/// Tells an answer that follows from what happened, at the time at which it was given, where that is known.
+fn follow(cx: &mut Cx<'_>, call: &str, asked: &Asked, decision: &str, resolved_as: Option<&str>) {
     let payload = resolved(decision, resolved_as);
-    let scope = scope(cx, call, &id);
-    cx.emit_synthetic(scope, &payload);
-    phase(cx, "running", "answered");
+    let scope = scope(cx, call, &asked.id);
+    let mut place = cx.place.clone();
+    if let Some(time) = &asked.answered {
+        place.time.clone_from(time);
+    }
+    cx.at(place, |cx| cx.emit_synthetic(scope, &payload));
 }
 
 /// Questions that are open when a turn ends.
 pub(super) fn cancel_open(cx: &mut Cx<'_>) {
     let open = cx.turn().map(|turn| std::mem::take(&mut turn.actions)).unwrap_or_default();
-    for (key, id) in open {
+    for (key, asked) in open {
+        if asked.answered.is_some() {
+            follow(cx, &key, &asked, "unknown", None);
+            continue;
+        }
         let payload = ActionCancelled { reason: Some("turn_ended".to_owned()), cancelled_by: None };
-        let scope = scope(cx, &key, &id);
+        let scope = scope(cx, &key, &asked.id);
         cx.emit_synthetic(scope, &payload);
     }
 }

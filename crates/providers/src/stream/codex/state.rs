@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use event_spine::event::value::{ToolKind, ToolStatus};
 use event_spine::{
     ActionId, ArtifactId, EventDraft, MessageId, PartId, Scope, SessionId, StepId, SubagentId,
-    TaskId, ThreadId, ToolCallId, TurnId,
+    TaskId, ThreadId, Timestamp, ToolCallId, TurnId,
 };
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ pub(super) struct Turn {
     pub(super) after_result: bool,
     /// The last thing that happened is that the model spoke.
     pub(super) ends_in_answer: bool,
-    pub(super) actions: BTreeMap<String, ActionId>,
+    pub(super) actions: BTreeMap<String, Asked>,
     pub(super) messages: Join,
     pub(super) reasoning: Join,
     pub(super) plans: Join,
@@ -115,6 +115,14 @@ pub(super) struct Turn {
     pub(super) told: HashSet<String>,
     pub(super) nth_message: u64,
     pub(super) error: Option<Failure>,
+}
+
+/// A question to a person that is open.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) id: ActionId,
+    /// It was answered, at that time; what was answered is not known yet.
+    pub(super) answered: Option<Option<Timestamp>>,
 }
 
 /// Why a turn failed, as an earlier event said.

@@ -64,6 +64,52 @@ fn approval() {
     insta::assert_snapshot!(recorded("approval.jsonl"));
 }
 
+/// The server's lines alone: the decision follows from what the call then did, its time from when the question was closed.
+// verifies: R92
+#[test]
+fn answers_that_the_server_alone_tells() {
+    for (name, decision, wait) in [
+        ("exec-denied", "reject", 1),
+        ("exec-cancel", "reject", 1),
+        ("exec-approved", "approve", 0),
+        ("patch-denied", "reject", 0),
+    ] {
+        let input = read(&format!("codex/app-server.server-only-{name}.jsonl"));
+        let batch = adapt(Format::Codex, &input, EndOfInput::Closed);
+        let of = |kind: &str| {
+            let made = batch.drafts.iter().find(|d| d.draft.event_type.name() == kind);
+            made.map(|d| d.draft.clone()).unwrap()
+        };
+        let (asked, answered) = (of("action.required"), of("action.resolved"));
+        let payload: serde_json::Value = answered.payload.read().unwrap();
+        assert_eq!(payload["decision"], decision, "{name}");
+        assert_eq!(payload["synthetic"], true, "{name}");
+        let waited = answered.timestamp.micros().unwrap() - asked.timestamp.micros().unwrap();
+        assert_eq!(waited / 1000, wait, "{name}");
+    }
+}
+
+/// A call that failed, and does not say that it ran, tells no answer; nor does a question that was closed and left.
+#[test]
+fn an_answer_that_nothing_tells_is_unknown() {
+    let asked = r#"
+{"method":"thread/started","params":{"thread":{"id":"t"}},"emittedAtMs":1000}
+{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u"}},"emittedAtMs":1001}
+{"method":"item/started","params":{"threadId":"t","item":{"type":"commandExecution","id":"c","command":"ls","status":"inProgress"}},"emittedAtMs":1002}
+{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"t","itemId":"c","command":"ls"}}
+{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":0},"emittedAtMs":1003}
+"#;
+    let failed = r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"commandExecution","id":"c","command":"ls","status":"failed","exitCode":null}},"emittedAtMs":1009}
+"#;
+    let left = r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"interrupted"}},"emittedAtMs":1009}
+"#;
+    for end in [failed, left] {
+        let text = told(&format!("{asked}{end}"));
+        assert!(text.contains(r#""decision":"unknown""#), "{text}");
+        assert!(!text.contains("approved") && !text.contains("action.cancelled"), "{text}");
+    }
+}
+
 // verifies: H13
 #[test]
 fn command_without_an_end() {

@@ -164,7 +164,7 @@ pub(super) fn settle(cx: &mut Cx<'_>, call: &str, outcome: Outcome) {
     let Some(tool) = cx.thread.open.remove(call) else {
         return;
     };
-    people::settled(cx, call, outcome.status);
+    people::settled(cx, call, outcome.status, outcome.exit_code.is_some());
     let scope = scope(cx, call, &tool);
     let (failed, category) = match outcome.status {
         ToolStatus::Failed => (true, "execution_failed"),
@@ -275,7 +275,7 @@ pub(super) fn command(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) 
     if late(cx, call, item, frame) {
         return;
     }
-    command_begins(cx, call, item);
+    open_command(cx, call, item);
     let exit_code = item.get("exit_code").and_then(Value::as_i64);
     let by_exit = exit_code.map(|code| match code {
         0 => ToolStatus::Succeeded,
@@ -296,8 +296,14 @@ pub(super) fn command(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) 
     settle(cx, call, outcome);
 }
 
-/// A command begins: a call of the model's, or one that a call makes by itself.
+/// A command begins to run.
 pub(super) fn command_begins(cx: &mut Cx<'_>, call: &str, item: &Value) {
+    open_command(cx, call, item);
+    people::began(cx, call);
+}
+
+/// Opens the call of a command: one of the model's, or one that a call makes by itself.
+fn open_command(cx: &mut Cx<'_>, call: &str, item: &Value) {
     let cwd = owned(item, "cwd").map(|cwd| cwd.trim_start_matches("file://").to_owned());
     let opening = Opening {
         name: "exec_command".to_owned(),
@@ -310,7 +316,6 @@ pub(super) fn command_begins(cx: &mut Cx<'_>, call: &str, item: &Value) {
         ..Opening::default()
     };
     open(cx, call, opening);
-    people::began(cx, call);
 }
 
 /// `FileChange`, or `patch_apply_end` of older files.
@@ -318,7 +323,7 @@ pub(super) fn file_change(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Val
     if late(cx, call, item, frame) {
         return;
     }
-    patch_begins(cx, call, item);
+    open_patch(cx, call, item);
     let by_flag = item.get("success").and_then(Value::as_bool).map(|success| match success {
         true => ToolStatus::Succeeded,
         false => ToolStatus::Failed,
@@ -347,15 +352,19 @@ pub(super) fn file_change(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Val
     }
 }
 
-/// A patch begins.
+/// A patch begins to be applied.
 pub(super) fn patch_begins(cx: &mut Cx<'_>, call: &str, item: &Value) {
+    open_patch(cx, call, item);
+    people::began(cx, call);
+}
+
+fn open_patch(cx: &mut Cx<'_>, call: &str, item: &Value) {
     let opening = Opening {
         name: "apply_patch".to_owned(),
         kind: Some(ToolKind::FileChange),
         ..Opening::default()
     };
     open(cx, call, opening);
-    people::began(cx, call);
     if let (Some(tool), Some(changes)) = (cx.thread.open.get_mut(call), item.get("changes")) {
         tool.changes = Some(changes.clone());
     }
