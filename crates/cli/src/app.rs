@@ -8,7 +8,7 @@ use event_spine::RuntimeId;
 
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{DIM, Out, Paint};
+use crate::output::{DIM, Out, Paint, harmless};
 use crate::system::{SystemClock, SystemEntropy};
 
 /// A running command's surroundings.
@@ -57,7 +57,7 @@ impl App {
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         if !self.quiet {
             // A closed stderr must not cost the result.
-            let _ = writeln!(io::stderr(), "{}", self.notes.paint(DIM, text.as_ref()));
+            let _ = writeln!(io::stderr(), "{}", self.notes.paint(DIM, harmless(text.as_ref())));
         }
     }
 }

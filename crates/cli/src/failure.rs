@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use event_spine::{AppendError, OpenError, ReadError};
 
-use crate::output::{BAD, Paint};
+use crate::output::{BAD, Paint, harmless};
 
 /// What a command that ran to its end has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +48,15 @@ impl Failure {
         };
         let paint = Paint::for_stderr();
         // When stderr is closed too there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{} {sentence}", paint.paint(BAD, "error:"));
+        let error = paint.paint(BAD, "error:");
+        let _ = writeln!(io::stderr(), "{error} {}", harmless(&sentence));
         ExitCode::from(status)
     }
+}
+
+/// `--json` and another form at once.
+pub(crate) fn two_forms(option: &str) -> Failure {
+    Failure::input(format!("--json and {option} name two forms of the result; give one of them"))
 }
 
 impl From<io::Error> for Failure {
@@ -82,7 +88,14 @@ pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::InUse { .. } => Self::InUse(sentence(&error)),
+            OpenError::InUse { dir, pid } => {
+                let who = pid
+                    .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                let dir = dir.display();
+                Self::InUse(format!(
+                    "{dir} is in use by {who}; wait for it to end, and read meanwhile as much as you like"
+                ))
+            }
             _ => Self::Input(sentence(&error)),
         }
     }
@@ -96,6 +109,12 @@ impl From<ReadError> for Failure {
 
 impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Self {
+        if let AppendError::Conflict { session, event_id, sequence } = &error {
+            return Self::Input(format!(
+                "event {event_id} of session {session} is at sequence {sequence} with other content: this is \
+                 another recording under the same ids; `--session ID` stores it as a session of its own"
+            ));
+        }
         Self::Input(sentence(&error))
     }
 }

@@ -1,5 +1,6 @@
 //! Owns writing result files: whole or not at all, on disk when the command says so.
 
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -7,6 +8,47 @@ use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 use crate::source::reason;
+
+/// Writes what the user asked for into the file that the user named. A link leads to the file it names, a device or a pipe
+/// is written to and not replaced, and nothing is written into the data folder.
+pub(crate) fn write_result(
+    data: &Path,
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let name = target.display();
+    let is_special = fs::metadata(target).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    if is_special {
+        let failed = |e: &io::Error| Failure::input(format!("cannot write {name}: {}", reason(e)));
+        let file = OpenOptions::new().write(true).open(target).map_err(|e| failed(&e))?;
+        let mut buffered = BufWriter::with_capacity(256 * 1024, file);
+        write(&mut buffered)?;
+        return buffered.flush().map_err(|e| failed(&e));
+    }
+    let linked = fs::symlink_metadata(target).is_ok_and(|meta| meta.is_symlink());
+    let resolved = if linked { fs::canonicalize(target).ok() } else { None };
+    let target = resolved.as_deref().unwrap_or(target);
+    let folder = fs::canonicalize(folder_of(target)).map_err(|e| {
+        Failure::input(format!(
+            "cannot write {name}: the folder {}: {}",
+            folder_of(target).display(),
+            reason(&e)
+        ))
+    })?;
+    if fs::canonicalize(data).is_ok_and(|data| folder.starts_with(data)) {
+        return Err(Failure::input(format!(
+            "{name} lies in the data folder, which holds the log and nothing else; name another place"
+        )));
+    }
+    write_atomically(target, write)
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
 
 /// Writes a file through a temporary one beside it, which takes its place in one step after it is on disk. Whoever reads
 /// the target sees the old file or the new one, also when two processes write it at once.
@@ -22,10 +64,7 @@ pub(crate) fn write_atomically(
             target.display()
         )));
     }
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(target);
     let mut temporary = NamedTempFile::new_in(folder).map_err(|e| failed(&e))?;
     allow_reading(&temporary).map_err(|e| failed(&e))?;
     let mut buffered = BufWriter::with_capacity(256 * 1024, temporary.as_file_mut());

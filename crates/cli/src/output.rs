@@ -2,12 +2,14 @@
 //!
 //! Colours appear on a terminal only, and never when `NO_COLOR` is set; `CLICOLOR_FORCE` turns them on in a pipe.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table};
+use read_model::render::is_invisible;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -50,7 +52,8 @@ impl Paint {
     }
 }
 
-/// Stdout of a command.
+/// Stdout of a command. What is written to it is for people: characters with which a recording could repaint the terminal
+/// or hide what it says do not come through. What programs read goes to [`Out::exact`].
 pub(crate) struct Out {
     sink: BufWriter<Stdout>,
     /// Colours for this stream.
@@ -72,6 +75,11 @@ impl Out {
             sink: BufWriter::with_capacity(64 * 1024, stdout),
             width,
         }
+    }
+
+    /// Stdout for what is to arrive as it is: JSON, events, pictures, scripts.
+    pub(crate) fn exact(&mut self) -> &mut impl Write {
+        &mut self.sink
     }
 
     /// Columns for prose.
@@ -131,12 +139,48 @@ impl Out {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sink.write(bytes)
+        // Formatting hands over whole strings; anything else would be no text for people.
+        let text = String::from_utf8_lossy(bytes);
+        self.sink.write_all(harmless(&text).as_bytes())?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }
+}
+
+/// The sequences that [`Paint::paint`] writes; no other may reach a terminal.
+const OURS: [&str; 7] =
+    ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[36m"];
+
+/// `text` without what could repaint a terminal or say something else than it seems to: control characters but line
+/// breaks and our own colours, and characters that nobody sees. Each leaves a mark.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let harms = |c: char| (c.is_control() && c != '\n') || is_invisible(c);
+    if !text.contains(harms) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(harms) {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        let ours = OURS.iter().find(|sequence| found.starts_with(**sequence));
+        let skip = match ours {
+            Some(sequence) => {
+                out.push_str(sequence);
+                sequence.len()
+            }
+            None => {
+                out.push(if found.starts_with('\t') { ' ' } else { '\u{FFFD}' });
+                found.chars().next().map_or(1, char::len_utf8)
+            }
+        };
+        rest = found.get(skip..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.into()
 }
 
 /// A column of a table.
@@ -154,4 +198,28 @@ pub(crate) const fn left(name: &'static str) -> Column {
 /// A column of numbers.
 pub(crate) const fn right(name: &'static str) -> Column {
     Column { name, right: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_reach_the_terminal() {
+        let painted = Paint { colours: true }.paint(BAD, "rejected");
+        assert_eq!(harmless(&painted), painted);
+        assert_eq!(harmless("a\nb é 👩\u{200d}🚀"), "a\nb é 👩\u{200d}🚀");
+        assert_eq!(
+            harmless("rejected\u{1b}[2K\rapproved\u{1b}[8m\u{9b}1m\u{7}\u{202e}x\u{200b}\u{2028}"),
+            "rejected\u{FFFD}[2K\u{FFFD}approved\u{FFFD}[8m\u{FFFD}1m\u{FFFD}\u{FFFD}x\u{FFFD}\u{FFFD}"
+        );
+    }
+
+    #[test]
+    fn every_style_is_one_that_comes_through() {
+        for style in [STRONG, DIM, GOOD, BAD, WARN, LIVE] {
+            let painted = Paint { colours: true }.paint(style, "x");
+            assert_eq!(harmless(&painted), painted, "{style:?}");
+        }
+    }
 }

@@ -87,7 +87,7 @@ impl<'a> Keeper<'a> {
 
     fn end_line(&mut self) -> Result<(), Failure> {
         let text = String::from_utf8_lossy(&self.line);
-        let (masked, _) = self.masker.mask_text(&text);
+        let (masked, _) = self.masker.mask_line(&text);
         self.piece.extend_from_slice(masked.as_bytes());
         if self.left_out > 0 {
             let note = format!("… {} left out …\n", bytes(self.left_out as u64));

@@ -12,6 +12,9 @@ use providers::stream::Framing;
 use crate::failure::Failure;
 use crate::text::bytes as bytes_text;
 
+/// So much of a stream is set aside to be read twice; a file may be larger.
+const MOST_SPOOLED: u64 = 16 << 30;
+
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -92,6 +95,18 @@ impl Source {
                 Err(e) => return Err(failed(e)),
             };
             let bytes = piece.get(..read).unwrap_or_default();
+            // No recording has zero bytes, and a device may give them for ever.
+            if bytes.contains(&0) {
+                return Err(Failure::input(format!(
+                    "{name} looks like binary data; a recording is text in UTF-8"
+                )));
+            }
+            if size > MOST_SPOOLED {
+                return Err(Failure::input(format!(
+                    "{name} is longer than {}; write it to a file and give that",
+                    bytes_text(MOST_SPOOLED)
+                )));
+            }
             if let Some(line) = lines.too_long(bytes) {
                 return Err(Failure::input(format!(
                     "{name}, line {line}: longer than {}; give a file to take the rest of it with --lenient",

@@ -29,9 +29,9 @@ pub(crate) struct Args {
     /// A recording, `-` for standard input, or a session (its id, the beginning of it, or `last`)
     #[arg(value_name = "FILE|SESSION")]
     what: String,
-    /// How to print the findings
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Form,
+    /// How to print the findings; text when left out, json with --json
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Form>,
     /// Format of the recording; recognised when left out
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
@@ -53,23 +53,31 @@ enum Form {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
+    let form = match (args.format, app.json) {
+        (None, true) => Form::Json,
+        (None, false) => Form::Text,
+        (Some(form @ (Form::Json | Form::Report)), _) | (Some(form), false) => form,
+        (Some(Form::Text | Form::Junit), true) => {
+            return Err(crate::failure::two_forms("--format"));
+        }
+    };
     let whole = args.whole;
     let path = Path::new(&args.what);
-    let report = if args.what == "-" || path.exists() || is_file_name(path) {
-        recording(app, path, args.from, whole)?
+    let (name, report) = if args.what == "-" || path.exists() || is_file_name(path) {
+        (args.what.clone(), recording(app, path, args.from, whole)?)
     } else {
-        session(app, &args.what, whole)?
+        let found = store::find(&store::reader(app)?, &args.what)?.session_id;
+        (found.to_string(), session(app, found.as_str(), whole)?)
     };
-    let form = if app.json && args.format == Form::Text { Form::Json } else { args.format };
     match form {
         Form::Text => text(app, &report)?,
         Form::Json => app.out.json(&report.findings_json())?,
         Form::Report => app.out.json(&report)?,
         Form::Junit => {
             let xml = report
-                .to_junit(&args.what)
+                .to_junit(&name)
                 .map_err(|e| Failure::input(format!("cannot write JUnit: {e}")))?;
-            app.out.write_all(xml.as_bytes())?;
+            app.out.exact().write_all(xml.as_bytes())?;
         }
     }
     Ok(report.passed.into())

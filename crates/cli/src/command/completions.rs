@@ -25,6 +25,6 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     // Into memory first: the generator panics when a write fails, and a closed pipe is no reason to.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "spine", &mut script);
-    app.out.write_all(&script)?;
+    app.out.exact().write_all(&script)?;
     Ok(Answer::Yes)
 }

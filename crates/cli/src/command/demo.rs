@@ -6,6 +6,7 @@ use std::path::Path;
 
 use event_spine::{LogReader, RecordedAt, SessionId, SessionSummary, ulid};
 use read_model::render::svg;
+use serde_json::json;
 
 use crate::app::App;
 use crate::command::{check, ingest, replay, sessions, show};
@@ -60,6 +61,9 @@ pub(crate) fn run(app: &mut App, _: &Args) -> Result<Answer, Failure> {
         app.data =
             std::env::temp_dir().join(format!("spine-demo-{}", name.get(18..).unwrap_or(&name)));
     }
+    if app.json {
+        return as_json(app);
+    }
     let title = app.out.paint(STRONG, "spine demo");
     let folder = app.out.paint(DIM, format!("everything below happens in {}", app.data.display()));
     writeln!(app.out, "{title}  {folder}")?;
@@ -73,6 +77,39 @@ pub(crate) fn run(app: &mut App, _: &Args) -> Result<Answer, Failure> {
     prove(app, &reader)?;
     check(app, &reader)?;
     go_on(app, &shown)
+}
+
+/// The same story for programs.
+fn as_json(app: &mut App) -> Result<Answer, Failure> {
+    let mut recordings = Vec::new();
+    for (name, what, bytes) in RECORDINGS {
+        let first = take(app, name, bytes)?;
+        let again: u64 = take(app, name, bytes)?.sessions.iter().map(Tally::added).sum();
+        let facts: u64 = first.sessions.iter().map(|tally| tally.added() + tally.already).sum();
+        recordings
+            .push(json!({"name": name, "what": what, "facts": facts, "newWhenRepeated": again}));
+    }
+    let reader = store::reader(app)?;
+    let mut passed = true;
+    let mut sessions = Vec::new();
+    for session in reader.sessions()? {
+        let id = &session.session_id;
+        let outcome = replay::compare_with_served(app, &reader, &session, None)?;
+        let verification = reader.verify(id)?;
+        let checked = check::session(app, id.as_str(), false)?;
+        let replayed = outcome.difference.is_none();
+        passed &= replayed && verification.intact() && checked.passed;
+        sessions.push(json!({
+            "sessionId": id, "events": session.head.sequence, "chain": session.head.chain.to_string(),
+            "stateHash": outcome.replayed.state_hash(), "replayedToTheSame": replayed,
+            "intact": verification.intact(), "level": checked.level.to_string(),
+            "graphNodes": outcome.replayed.graph.len(),
+        }));
+    }
+    app.out.json(&json!({
+        "data": app.data, "passed": passed, "recordings": recordings, "sessions": sessions,
+    }))?;
+    Ok(passed.into())
 }
 
 /// A numbered heading.

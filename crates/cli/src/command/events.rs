@@ -37,7 +37,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
-    let session = store::find(&reader, &args.session)?.session_id;
+    let found = store::find(&reader, &args.session)?;
+    let (session, newest) = (found.session_id, found.head.sequence);
+    let to = args.to.unwrap_or(if args.follow { u64::MAX } else { newest });
+    if args.from > to || (args.from > newest && !args.follow) {
+        let from = args.from;
+        return Err(Failure::input(format!(
+            "{session} has no events from {from} to {to}; its events are 1 to {newest}"
+        )));
+    }
     let mut lines =
         Lines { options: WriteOptions { integrity: args.integrity }, line: String::new() };
     if args.follow {
@@ -57,7 +65,7 @@ impl Lines {
         self.line.clear();
         write_event(event, self.options, &mut self.line);
         self.line.push('\n');
-        app.out.write_all(self.line.as_bytes())?;
+        app.out.exact().write_all(self.line.as_bytes())?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use read_model::evidence_pack::{PackError, PackOptions, write_pack};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure, sentence};
-use crate::file::write_atomically;
+use crate::file::write_result;
 use crate::store;
 
 /// Write a session in another form
@@ -46,9 +46,9 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         Form::Evidence => evidence(&reader, &session, now, to),
     };
     match &args.output {
-        None => write(&mut app.out)?,
+        None => write(app.out.exact())?,
         Some(target) => {
-            write_atomically(target, write)?;
+            write_result(&app.data, target, write)?;
             app.note(format!("wrote {}", target.display()));
         }
     }

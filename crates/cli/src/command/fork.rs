@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use event_spine::SessionId;
+use event_spine::{AppendError, SessionId};
 use serde_json::json;
 
 use crate::app::App;
@@ -41,13 +41,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         )));
     }
     let child = match &args.id {
-        Some(id) => {
-            SessionId::parse(id.as_str()).map_err(|e| Failure::input(format!("--as {id}: {e}")))?
-        }
+        Some(id) => named(id)?,
         None => SessionId::minted(event_spine::ulid(&*app.clock, &*app.entropy)),
     };
     let log = store::writer(app)?;
-    let receipt = log.fork(&parent, args.at, &child, &app.runtime()?, args.reason.as_deref())?;
+    let forked = log.fork(&parent, args.at, &child, &app.runtime()?, args.reason.as_deref());
+    let receipt = forked.map_err(|error| match error {
+        AppendError::WrongExpected { .. } => Failure::input(format!(
+            "there is a session {child} already, and it is no fork of {parent} at {}; give the new one \
+             another id with --as",
+            args.at
+        )),
+        other => other.into(),
+    })?;
     if app.json {
         app.out.json(&json!({
             "sessionId": child, "parentSessionId": parent, "parentSequence": args.at,
@@ -62,4 +68,15 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         ));
     }
     Ok(Answer::Yes)
+}
+
+/// The id that the user gives to the new session: one that can be typed.
+fn named(id: &str) -> Result<SessionId, Failure> {
+    let typed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    if !id.chars().all(typed) || !id.contains(|c: char| c.is_ascii_alphanumeric()) {
+        return Err(Failure::input(format!(
+            "--as {id}: an id has letters, digits and - _ . : only, so that it can be typed again"
+        )));
+    }
+    SessionId::parse(id).map_err(|e| Failure::input(format!("--as {id}: {e}")))
 }

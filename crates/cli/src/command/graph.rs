@@ -8,7 +8,7 @@ use read_model::render::{dot, mermaid, svg};
 use crate::app::App;
 use crate::command::show::fold;
 use crate::failure::{Answer, Failure};
-use crate::file::write_atomically;
+use crate::file::write_result;
 use crate::store;
 
 /// Draw the execution graph of a session
@@ -21,9 +21,9 @@ Examples:
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or `last`
     session: String,
-    /// The form
-    #[arg(long, value_name = "FORMAT", default_value = "svg")]
-    format: Form,
+    /// The form; svg when left out, json with --json
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Form>,
     /// As it was after this event
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
@@ -48,7 +48,12 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let reader = store::reader(app)?;
     let summary = store::find(&reader, &args.session)?;
     let view = fold(app, &reader, &summary, args.at)?;
-    let form = if app.json { Form::Json } else { args.format };
+    let form = match (args.format, app.json) {
+        (None, true) | (Some(Form::Json), _) => Form::Json,
+        (None, false) => Form::Svg,
+        (Some(form), false) => form,
+        (Some(_), true) => return Err(crate::failure::two_forms("--format")),
+    };
     let mut text = match form {
         Form::Svg => svg(&view.graph),
         Form::Dot => dot(&view.graph),
@@ -59,9 +64,9 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         text.push('\n');
     }
     match &args.output {
-        None => app.out.write_all(text.as_bytes())?,
+        None => app.out.exact().write_all(text.as_bytes())?,
         Some(target) => {
-            write_atomically(target, |to| Ok(to.write_all(text.as_bytes())?))?;
+            write_result(&app.data, target, |to| Ok(to.write_all(text.as_bytes())?))?;
             app.note(format!("wrote {}", target.display()));
         }
     }

@@ -1,7 +1,7 @@
 //! `spine ingest`: a recording becomes facts in the log.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use event_spine::SessionId;
 use providers::stream::Format;
@@ -55,32 +55,59 @@ pub(crate) fn format(name: &str) -> Result<Format, String> {
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let mut described = Vec::new();
+    let mut failed = Vec::new();
     for file in &args.files {
-        let mut source = Source::open(file, &*app.clock)?;
-        let format = match args.from {
-            Some(format) => format,
-            None => recognise(&source)?,
-        };
-        let plan = Plan {
-            format,
-            session: args.session.clone(),
-            lenient: args.lenient,
-            paused: args.part,
-            batch: BATCH,
-        };
-        let taken = take(app, &plan, &mut source)?;
-        if app.json {
-            described.push(describe(&source, format, &taken));
-        } else {
-            report(app, &source, format, &taken)?;
+        match one_file(app, args, file) {
+            Ok(taken) => described.push(taken),
+            // The others are still wanted; nothing else can be done while another process writes.
+            Err(Failure::Input(sentence)) if args.files.len() > 1 => {
+                described.push(json!({"source": file, "error": sentence}));
+                failed.push(sentence);
+            }
+            Err(failure) => return Err(failure),
         }
     }
-    match described.as_slice() {
-        [] => {}
-        [one] => app.out.json(one)?,
-        several => app.out.json(&several)?,
+    if app.json {
+        match described.as_slice() {
+            [one] => app.out.json(one)?,
+            several => app.out.json(&several)?,
+        }
     }
-    Ok(Answer::Yes)
+    match failed.as_slice() {
+        [] => Ok(Answer::Yes),
+        [sentence] => Err(Failure::input(sentence)),
+        [first, rest @ ..] => {
+            for sentence in rest {
+                app.note(sentence);
+            }
+            let all = args.files.len();
+            Err(Failure::input(format!(
+                "{} of {all} recordings were refused: {first}",
+                failed.len()
+            )))
+        }
+    }
+}
+
+/// Takes one recording. Gives what came of it as JSON.
+fn one_file(app: &mut App, args: &Args, file: &Path) -> Result<Value, Failure> {
+    let mut source = Source::open(file, &*app.clock)?;
+    let format = match args.from {
+        Some(format) => format,
+        None => recognise(&source)?,
+    };
+    let plan = Plan {
+        format,
+        session: args.session.clone(),
+        lenient: args.lenient,
+        paused: args.part,
+        batch: BATCH,
+    };
+    let taken = take(app, &plan, &mut source)?;
+    if !app.json {
+        report(app, &source, format, &taken)?;
+    }
+    Ok(describe(&source, format, &taken))
 }
 
 /// Checks a recording and stores it.
@@ -141,11 +168,11 @@ fn report(app: &mut App, source: &Source, format: Format, taken: &Taken) -> Resu
     let from = app.out.paint(DIM, format!("from {} ({format})", source.name));
     writeln!(app.out, "  {from}")?;
     if let [tally] = taken.sessions.as_slice() {
-        let next = app.out.paint(DIM, format!("next: spine show {}", tally.session_id));
-        writeln!(app.out, "  {next}")?;
+        app.out.flush()?;
+        app.note(format!("next: spine show {}", tally.session_id));
     } else {
-        let next = app.out.paint(DIM, "next: spine sessions");
-        writeln!(app.out, "  {next}")?;
+        app.out.flush()?;
+        app.note("next: spine sessions");
     }
     Ok(())
 }

@@ -35,6 +35,6 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(page).render(&mut roff)?;
-    app.out.write_all(&roff)?;
+    app.out.exact().write_all(&roff)?;
     Ok(Answer::Yes)
 }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// As it was after this event
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
-    /// The stretch that ends before this event, as an older page of a long session
+    /// An older page of a long session: the turns up to the event before this one, the last of them to its end
     #[arg(long, value_name = "SEQ", conflicts_with = "at")]
     before: Option<u64>,
     /// How many events such a page holds at least

@@ -247,3 +247,70 @@ fn two_exporters_to_one_target_leave_one_whole_pack() {
         .collect();
     assert_eq!(left.len(), 2, "{left:?}");
 }
+
+#[test]
+fn results_go_where_they_were_sent_and_never_over_the_log() {
+    let desk = desk();
+    desk.run(&["graph", "sess_approval", "-o", ".spine/FORMAT"]).refused(2, "data folder");
+    desk.run(&["graph", "sess_approval", "-o", "nowhere/x.svg"]).refused(2, "nowhere");
+    desk.write("target.svg", "old");
+    std::os::unix::fs::symlink(desk.path("target.svg"), desk.path("link.svg")).unwrap();
+    desk.run(&["graph", "sess_approval", "-o", "link.svg"]).ok();
+    assert!(std::fs::read_to_string(desk.path("target.svg")).unwrap().starts_with("<svg"));
+    assert!(std::fs::symlink_metadata(desk.path("link.svg")).unwrap().is_symlink());
+    let printed = desk.run(&["graph", "sess_approval", "-o", "/dev/stdout"]).ok();
+    assert!(printed.starts_with("<svg"), "{printed}");
+    assert!(!std::fs::metadata("/dev/stdout").unwrap().is_file() || cfg!(not(unix)));
+}
+
+#[test]
+fn json_and_another_form_exclude_each_other() {
+    let desk = desk();
+    desk.run(&["--json", "graph", "sess_approval", "--format", "dot"]).refused(2, "--format");
+    desk.run(&["--json", "check", "sess_approval", "--format", "junit"]).refused(2, "--format");
+    assert!(desk.run(&["--json", "graph", "sess_approval"]).json()["nodes"].is_array());
+    let junit = desk.run(&["check", "sess_app", "--format", "junit"]).ok();
+    assert!(junit.contains("name=\"sess_approval\""), "{junit}");
+    assert_eq!(desk.run(&["--json", "demo", "--data", "tour"]).json()["passed"], true);
+}
+
+#[test]
+fn events_that_are_not_there_are_said_to_be_missing() {
+    let desk = desk();
+    desk.run(&["events", "sess_approval", "--from", "9999"]).refused(2, "its events are 1 to");
+    desk.run(&["events", "sess_approval", "--from", "5", "--to", "3"]).refused(2, "from 5 to 3");
+    desk.run(&["fork", "sess_approval", "--at", "2", "--as", "../evil"]).refused(2, "--as ../evil");
+}
+
+/// What a recording says cannot repaint the terminal.
+#[test]
+fn a_recording_cannot_say_one_thing_and_show_another() {
+    let desk = Desk::new();
+    let text = std::fs::read_to_string(fixture("native/approval/events.jsonl")).unwrap();
+    let hostile = r"x\u001b[2K\r\u202eapproved\u200b\u009b8m";
+    let text = text.replace(r#""decidedBy":""#, &format!(r#""decidedBy":"{hostile}"#));
+    assert!(text.contains("202eapproved"));
+    desk.write("run.jsonl", text);
+    desk.run(&["ingest", "run.jsonl"]).ok();
+    for view in ["all", "actions", "graph"] {
+        let mut shown = desk.command(&["show", "last", "--view", view]);
+        let shown = shown.env("CLICOLOR_FORCE", "1").output().unwrap();
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        for bad in ["\u{1b}[2K", "\r", "\u{202e}", "\u{200b}", "\u{9b}"] {
+            assert!(!shown.contains(bad), "{view}: {bad:?}");
+        }
+    }
+}
+
+/// One recording that is refused does not keep the others out.
+#[test]
+fn of_several_recordings_each_stands_for_itself() {
+    let desk = Desk::new();
+    let (good, other) = (fixture("codex/text.jsonl"), fixture("ag-ui/text.jsonl"));
+    let ran = desk.run(&["--json", "ingest", &good, "nothing.jsonl", &other]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    let taken: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(taken.as_array().unwrap().len(), 3, "{taken}");
+    assert!(taken[1]["error"].as_str().unwrap().contains("nothing.jsonl"), "{taken}");
+    assert_eq!(desk.run(&["sessions", "--json"]).json().as_array().unwrap().len(), 2);
+}

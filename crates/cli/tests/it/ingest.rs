@@ -153,6 +153,39 @@ fn a_secret_in_a_raw_provider_payload_is_flagged_and_in_no_projection() {
     }
 }
 
+/// Other programs write JSON with escapes where none are needed; the raw input is kept as they wrote it.
+// verifies: H39
+#[test]
+fn a_secret_behind_escapes_is_in_no_blob() {
+    let deep = {
+        let mut text = r#"{"password":"hunterCANARY9"}"#.to_owned();
+        for _ in 0..3 {
+            text = serde_json::json!({ "cmd": format!("curl -d '{text}' h") }).to_string();
+        }
+        serde_json::to_string(&text).unwrap()
+    };
+    for delta in [
+        r#""conf: \u003cpassword\u003ehunterCANARY9\u003c/password\u003e ok""#,
+        r#""postgres:\/\/app:hunterCANARY9@db\/x""#,
+        r#""password=\u0027hunterCANARY9\u0027""#,
+        r#""use \u0067hp_CANARY6789abcdefghijABCDEFGHIJ012345""#,
+        &deep,
+    ] {
+        let desk = Desk::new();
+        let lines = [
+            r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#.to_owned(),
+            format!(
+                r#"{{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":{delta}}}"#
+            ),
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#.to_owned(),
+        ];
+        desk.write("run.jsonl", lines.join("\n"));
+        desk.run(&["ingest", "run.jsonl"]).ok();
+        let stored = all_bytes(&desk.path(".spine"));
+        assert!(memchr::memmem::find(&stored, b"CANARY").is_none(), "{delta}");
+    }
+}
+
 #[test]
 fn the_raw_input_is_kept_once_and_facts_name_their_frame_of_it() {
     let desk = Desk::new();

@@ -103,7 +103,7 @@ fn quoted(text: &str) -> String {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            c if super::turns_text(c) => {}
+            c if super::is_invisible(c) => {}
             c if c.is_control() => out.push('\u{FFFD}'),
             c => out.push(c),
         }

@@ -68,7 +68,7 @@ fn escaped(text: &str, most: usize) -> String {
         }
         if c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | ':' | '/' | '-' | '_' | '…') {
             out.push(c);
-        } else if super::turns_text(c) {
+        } else if super::is_invisible(c) {
             continue;
         } else if c.is_control() {
             out.push(' ');

@@ -25,10 +25,24 @@ const fn status_word(kind: NodeKind, status: Status) -> &'static str {
     }
 }
 
-/// True for invisible characters that turn the direction of text: they can make a picture say something else than the
-/// log, so no picture has them.
-const fn turns_text(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+/// True for characters that nobody sees and that make a text look like another one: those that turn the direction of
+/// text, spaces without width, tags. What shows a recording to people must not pass them on.
+#[must_use]
+pub const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{AD}'
+            | '\u{61C}'
+            | '\u{180E}'
+            | '\u{200B}'
+            | '\u{200E}'
+            | '\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{FEFF}'
+            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}'
+    )
 }
 
 #[cfg(test)]

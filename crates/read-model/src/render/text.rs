@@ -189,7 +189,7 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if super::turns_text(c) => {}
+            c if super::is_invisible(c) => {}
             '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
             c if c.is_control() => out.push('\u{FFFD}'),
             c => out.push(c),

@@ -36,7 +36,7 @@ use crate::json::JsonText;
 use crate::record::EventDraft;
 use crate::refs::Refs;
 
-use payload::rewrite;
+use payload::{Opaque, rewrite};
 use stream::{Piece, Streams, piece_member};
 
 pub use scan::BuiltinRules;
@@ -182,6 +182,33 @@ impl Masker {
         (masked.map_or(Cow::Borrowed(text), Cow::Owned), counts)
     }
 
+    /// Masks a line of raw input: its JSON, with strings decoded, where it holds JSON (also behind `data:`), else as a
+    /// text. Opaque reasoning stays as it is: nobody but its provider can read it.
+    #[must_use]
+    pub fn mask_line<'t>(&self, line: &'t str) -> (Cow<'t, str>, MaskCounts) {
+        let begin = line.find(['{', '[']).filter(|begin| {
+            let before = line.get(..*begin).unwrap_or_default().trim();
+            before.is_empty() || before == "data:"
+        });
+        let Some((before, json)) = begin.and_then(|begin| line.split_at_checked(begin)) else {
+            return self.mask_text(line);
+        };
+        let end = json.trim_end().len();
+        let (json, after) = json.split_at(end);
+        // Repaired where a string could not be decoded, so that every string is looked at.
+        let Ok((whole, _)) = JsonText::parse(json) else {
+            return self.mask_text(line);
+        };
+        let mut counts = MaskCounts::default();
+        if !self.suspects(whole.as_str()) {
+            return (Cow::Borrowed(line), counts);
+        }
+        match rewrite(self, whole.as_str(), None, Opaque::Stays, &mut counts) {
+            Some(masked) => (Cow::Owned(format!("{before}{masked}{after}")), counts),
+            None => (Cow::Borrowed(line), counts),
+        }
+    }
+
     /// Masks a draft. With a piece of streamed text, `after` has the end of what is stored before it; gives the new end.
     fn mask_after(
         &self,
@@ -214,7 +241,8 @@ impl Masker {
         if !self.suspects(json.as_str()) {
             return None;
         }
-        rewrite(self, json.as_str(), None, counts).map(|text| JsonText::trusted(text.into()))
+        rewrite(self, json.as_str(), None, Opaque::Goes, counts)
+            .map(|text| JsonText::trusted(text.into()))
     }
 
     /// A rule set that fails to answer suspects everything: each value is then tried, and withheld if it fails too.

@@ -77,9 +77,9 @@ fn segment(
         let what = if unfinished {
             format!("{size} bytes of an unfinished write; the next writer sets them aside")
         } else if held.is_empty() {
-            format!("{size} bytes are damaged; whose events they held cannot be told")
+            format!("{size} bytes are damaged; no session can be read in them")
         } else {
-            format!("{size} bytes are damaged; they held {}", names(&held))
+            format!("{size} bytes are damaged: {}", names(&held))
         };
         findings.push(StorageFinding { offset: from, unfinished, held, ..finding(what) });
     }
@@ -115,7 +115,7 @@ fn names(held: &[HeldThere]) -> String {
     let mut names: Vec<String> = held
         .iter()
         .take(3)
-        .map(|there| format!("events of session {} from {} on", there.session_id, there.first))
+        .map(|there| format!("{} from event {} on", there.session_id, there.first))
         .collect();
     if held.len() > 3 {
         names.push(format!("{} more", held.len() - 3));

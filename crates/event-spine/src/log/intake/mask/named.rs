@@ -109,7 +109,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
         rest.iter().take(most).take_while(|b| set.contains(b)).count()
     };
     let before = start.checked_sub(1).and_then(|at| bytes.get(at));
-    let name_closed = count(end, 6, b"\\\"']");
+    let name_closed = count(end, 20, b"\\\"']");
     let mut at = end + name_closed;
     let spaces = count(at, 8, b" \t");
     let separator = bytes.get(at + spaces).copied();
@@ -132,7 +132,7 @@ fn place(text: &str, start: usize, end: usize, name: &str) -> Option<Place> {
     if authorization {
         at = behind_scheme(text, at)?;
     }
-    let escapes = count(at, 4, b"\\");
+    let escapes = count(at, 16, b"\\");
     let quote = bytes.get(at + escapes).copied().filter(|b| matches!(b, b'"' | b'\'' | b'`'));
     match quote {
         Some(quote) => {

@@ -14,17 +14,28 @@ pub(super) struct Given<'a> {
     pub(super) value: Option<&'a str>,
 }
 
+/// What becomes of reasoning in a form that only its provider reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opaque {
+    /// Its member goes whole: a fact is for reading.
+    Goes,
+    /// It stays byte for byte: raw input is what its source sent.
+    Stays,
+}
+
 /// Masks every string of `json`; nothing when all of it stays as it is.
 pub(super) fn rewrite(
     masker: &Masker,
     json: &str,
     given: Option<Given<'_>>,
+    opaque: Opaque,
     counts: &mut MaskCounts,
 ) -> Option<String> {
     let mut walk = Rewrite {
         masker,
         json,
         given,
+        opaque,
         counts,
         edits: Edits::default(),
         levels: Vec::new(),
@@ -52,6 +63,7 @@ struct Rewrite<'a, 'm> {
     masker: &'m Masker,
     json: &'a str,
     given: Option<Given<'m>>,
+    opaque: Opaque,
     counts: &'m mut MaskCounts,
     edits: Edits,
     levels: Vec<Level<'a>>,
@@ -84,6 +96,9 @@ impl<'a> Rewrite<'a, '_> {
             && is_opaque(raw(self.json, &value))
         {
             tokens.next();
+            if self.opaque == Opaque::Stays {
+                return;
+            }
             self.edits.remove_member(self.json, token, value.end);
             self.counts.add(OPAQUE_RULE);
             return;

@@ -131,6 +131,14 @@ pub(super) static TOKENS: &[TokenRule] = &[
     row("age-key", "AGE-SECRET-KEY-1", upper, 58, 58),
     row("planetscale-secret", "pscale_tkn_", dotted, 32, MANY),
     row("planetscale-secret", "pscale_pw_", dotted, 32, MANY),
+    row("nvidia-key", "nvapi-", dashed, 40, MANY),
+    row("tavily-key", "tvly-", dashed, 24, MANY),
+    row("langsmith-key", "lsv2_pt_", word, 32, MANY),
+    row("langsmith-key", "lsv2_sk_", word, 32, MANY),
+    row("fly-token", "fo1_", dashed, 32, MANY),
+    row("doppler-token", "dp.pt.", alnum, 40, MANY),
+    row("notion-token", "secret_", alnum, 43, 43),
+    row("firecrawl-key", "fc-", lower_hex, 32, 32),
     // Two letters begin too much; the hex digits behind keep it apart from words.
     row("twilio-key", "SK", lower_hex, 32, 32),
 ];

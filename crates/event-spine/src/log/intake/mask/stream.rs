@@ -17,7 +17,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::anchors;
 use super::encoded::{base64, dashed, dotted};
-use super::payload::{Given, rewrite};
+use super::payload::{Given, Opaque, rewrite};
 use super::rules::TOKENS;
 use super::{Edge, MaskCounts, Masker, named, shapes};
 use crate::event::EventType;
@@ -180,7 +180,7 @@ impl Masker {
             return (None, both);
         }
         let given = Given { member: piece.member, value: masked.as_deref() };
-        let payload = rewrite(self, json, Some(given), counts);
+        let payload = rewrite(self, json, Some(given), Opaque::Goes, counts);
         (payload.map(|text| JsonText::trusted(text.into())), both)
     }
 
