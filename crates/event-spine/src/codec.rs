@@ -58,31 +58,32 @@ pub(crate) struct StoredRecord<'a> {
     chain: &'a [u8],
 }
 
-/// The stored form of a batch.
+/// The stored form of a batch, in a buffer that may have served another one.
 ///
 /// # Errors
 /// Never for a batch that was sealed here; the signature is postcard's.
-pub(crate) fn encode(batch: &SealedBatch) -> Result<Vec<u8>, postcard::Error> {
+pub(crate) fn encode(batch: &SealedBatch, mut bytes: Vec<u8>) -> Result<Vec<u8>, postcard::Error> {
     let stored = head(batch, Vec::new());
-    let mut bytes = postcard::to_extend(&stored, Vec::with_capacity(256))?;
+    let text = |event: &RecordedEvent| event.draft.payload.as_str().len() + 512;
+    let room = 256 + batch.events.iter().map(text).sum::<usize>();
+    bytes.clear();
+    bytes.reserve(room);
+    bytes = postcard::to_extend(&stored, bytes)?;
     // Records are the last member, and postcard writes a list as its length and its items, one behind the other: so
-    // they are written in place of the empty list, each part of them by itself.
+    // they are written in place of the empty list, and the later ones by themselves on another core.
     bytes.pop();
     bytes = postcard::to_extend(&batch.events.len(), bytes)?;
-    let parts = crate::parallel::map_chunks(&batch.events, |events| vec![records(events)]);
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    bytes.reserve_exact(parts.iter().map(Vec::len).sum());
-    for part in &parts {
-        bytes.extend_from_slice(part);
+    let (written, behind) = crate::parallel::fold_halves(
+        &batch.events,
+        bytes,
+        || Vec::with_capacity(room / 2),
+        |bytes, event| postcard::to_extend(&record(event), bytes),
+    );
+    bytes = written?;
+    if let Some(behind) = behind {
+        bytes.extend_from_slice(&behind?);
     }
     Ok(bytes)
-}
-
-/// Records, one behind the other.
-fn records(events: &[RecordedEvent]) -> Result<Vec<u8>, postcard::Error> {
-    let text = |event: &RecordedEvent| event.draft.payload.as_str().len() + 512;
-    let bytes = Vec::with_capacity(events.iter().map(text).sum());
-    events.iter().try_fold(bytes, |bytes, event| postcard::to_extend(&record(event), bytes))
 }
 
 fn record(event: &RecordedEvent) -> StoredRecord<'_> {
@@ -302,7 +303,7 @@ mod tests {
         for len in [0, 1, 127, 128, 600, 1300] {
             let batch = batch(len);
             let whole = head(&batch, batch.events.iter().map(record).collect());
-            let bytes = encode(&batch).unwrap();
+            let bytes = encode(&batch, vec![1; 9]).unwrap();
             assert_eq!(bytes, postcard::to_stdvec(&whole).unwrap(), "{len} events");
             let stored = decode(&bytes).unwrap();
             let mut pool = StrPool::default();

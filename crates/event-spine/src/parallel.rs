@@ -64,6 +64,27 @@ pub(crate) fn map_each<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sy
     })
 }
 
+/// Folds the first half of a slice into `first`, and the second half, on another core, into what `second` gives. A short
+/// slice is folded into `first` alone.
+pub(crate) fn fold_halves<T: Sync, S: Send, E: Send>(
+    items: &[T],
+    first: S,
+    second: impl Fn() -> S + Sync,
+    fold: impl Fn(S, &T) -> Result<S, E> + Sync,
+) -> (Result<S, E>, Option<Result<S, E>>) {
+    if items.len() / WORTH_A_THREAD < 2 || *CORES < 2 {
+        return (items.iter().try_fold(first, &fold), None);
+    }
+    let (near, far) = items.split_at(items.len() / 2);
+    let rest = || far.iter().try_fold(second(), &fold);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(rest);
+        let folded = near.iter().try_fold(first, &fold);
+        // A thread that panicked is made up for here, where the panic has a caller.
+        (folded, Some(other.join().unwrap_or_else(|_| rest())))
+    })
+}
+
 /// How many threads run at once here.
 pub(crate) fn cores() -> usize {
     *CORES

@@ -326,13 +326,14 @@ impl Inner {
 
 /// True when no id of the batch can be there already, nor twice in the batch: then no draft has to be moved.
 fn all_new(writer: &SessionWriter, drafts: &[EventDraft]) -> bool {
-    let mut seen = HashSet::<u64, BuildHasherDefault<Hashed>>::with_capacity_and_hasher(
-        drafts.len(),
-        BuildHasherDefault::default(),
-    );
+    let mut seen = HashSet::<u64, BuildHasherDefault<Hashed>>::default();
+    let several = drafts.len() > 1;
+    if several {
+        seen.reserve(drafts.len());
+    }
     drafts.iter().all(|draft| {
         let hash = id_hash(draft.event_id.as_str());
-        seen.insert(hash) && writer.ids.candidates(hash).is_empty()
+        (!several || seen.insert(hash)) && writer.ids.candidates(hash).is_empty()
     })
 }
 

@@ -53,7 +53,12 @@ struct Shared {
     index: RwLock<Index>,
     changes: watch::Sender<u64>,
     fault: Mutex<Option<StoreFault>>,
+    spare: Mutex<Vec<Vec<u8>>>,
 }
+
+/// So many buffers of stored batches are kept for the next ones, none larger than [`SPARE_BYTES`].
+const SPARES: usize = 8;
+const SPARE_BYTES: usize = 1024 * 1024;
 
 impl Shared {
     fn fault(&self) -> Option<StoreFault> {
@@ -66,6 +71,20 @@ impl Shared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get_or_insert(StoreFault::Poisoned);
+    }
+
+    /// A buffer for a stored batch. Large ones that one thread takes from the system and another gives back cost more
+    /// than filling them.
+    fn buffer(&self) -> Vec<u8> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer for the next batch.
+    fn give_back(&self, buffer: Vec<u8>) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARES && buffer.capacity() <= SPARE_BYTES {
+            spare.push(buffer);
+        }
     }
 
     fn read<T>(&self, look: impl FnOnce(&Index) -> T) -> T {
@@ -100,6 +119,7 @@ impl Journal {
             index: RwLock::new(index),
             changes: watch::Sender::new(0),
             fault: Mutex::new(None),
+            spare: Mutex::default(),
         });
         let (jobs, queue) = sync_channel(QUEUE);
         // Offsets within a segment are 32 bits wide.
@@ -176,7 +196,7 @@ impl Store for Journal {
             return ticket;
         }
         let facts = BatchFacts::of_sealed(&batch);
-        let Ok(body) = codec::encode(&batch) else {
+        let Ok(body) = codec::encode(&batch, self.shared.buffer()) else {
             let _ = done.send(Err(StoreFault::Poisoned)); // the ticket below is still held
             return ticket;
         };

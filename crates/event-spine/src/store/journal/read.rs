@@ -17,6 +17,8 @@ use crate::store::{Entry, Gap};
 
 /// Frames that lie this close are read at once.
 const READ_BYTES: u64 = 1024 * 1024;
+/// A stored record is longer than this: salt and chain value alone are.
+const LEAST_RECORD: usize = 48;
 /// Bytes of other sessions that are read through to save a read.
 const READ_THROUGH: u64 = 16 * 1024;
 
@@ -121,7 +123,10 @@ impl PieceReader {
         file.read_exact_at(bytes.get_mut(..there).unwrap_or_default(), start)
             .map_err(ReadError::io("read", &path))?;
         bytes.truncate(there);
-        let mut entries = Vec::new();
+        // Room for all at once, so that none is moved; never more than so many bytes can hold, whatever the table says.
+        let events = group.iter().map(|place| place.last.saturating_sub(place.first) + 1);
+        let events = usize::try_from(events.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
+        let mut entries = Vec::with_capacity(events.min(bytes.len() / LEAST_RECORD));
         for place in &group {
             let from = usize::try_from(u64::from(place.offset) - start).unwrap_or(usize::MAX);
             self.decode(segment, place, bytes.get(from..).unwrap_or_default(), &mut entries);

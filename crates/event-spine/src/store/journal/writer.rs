@@ -150,6 +150,7 @@ impl Writer {
         match self.write(group) {
             Ok(()) => {
                 for batch in group.drain(..) {
+                    self.shared.give_back(batch.body);
                     let _ = batch.done.send(Ok(())); // the caller may have stopped waiting
                 }
                 self.shared.changes.send_modify(|ticks| *ticks += 1);
