@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cx::Cx;
 use super::frame::{list, owned, snake, text};
-use super::state::{Held, subagent_id};
+use super::state::{Form, Held, subagent_id};
 use super::tools::{self, Opening, Outcome};
 
 /// The head of a sub-agent's own file. What it works for is told with its first turn.
@@ -40,7 +40,7 @@ pub(super) fn announce(cx: &mut Cx<'_>) {
         objective: None,
         // The thread of the session itself is that of the main agent.
         parent_subagent_id: parent
-            .filter(|parent| *parent != cx.thread.session.as_str())
+            .filter(|parent| *parent != cx.thread.main.as_str())
             .map(str::to_owned),
         parent_tool_call_id: None,
         child_thread_id: Some(cx.thread.id.as_str().to_owned()),
@@ -117,7 +117,7 @@ pub(super) fn call(cx: &mut Cx<'_>, call: &str, item: &Value) {
         }
     }
     // Of a rollout the output comes as a record of its own.
-    if let Some(status) = tools::status(item).filter(|_| cx.thread.live) {
+    if let Some(status) = tools::status(item).filter(|_| cx.thread.form != Form::Rollout) {
         let outcome = Outcome { status, ..Outcome::default() };
         tools::settle(cx, call, outcome);
     }

@@ -226,6 +226,7 @@ pub(super) fn end_place(last: &str, time: Option<Timestamp>) -> Place {
 /// Lets go of everything that waits for another half.
 pub(super) fn let_go_of_all(cx: &mut Cx<'_>) {
     super::items::let_go_of_reasoning(cx);
+    super::events::let_go_of_error(cx);
     agents::announce(cx);
     if cx.thread.turn.is_none() {
         let_go(cx);

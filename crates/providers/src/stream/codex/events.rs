@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::cx::Cx;
 use super::frame::{given, list, owned, text};
+use super::state::{Form, Held};
 use super::tools::Opening;
 use super::{agents, context, items, people, tools, turn, usage};
 
@@ -194,6 +195,7 @@ fn diagnostics(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
     match kind {
         "turn_diff" => tools::turn_diff(cx, payload),
         "error" => error(cx, payload),
+        "stream_error" if cx.thread.form == Form::Exec => hold_error(cx, payload),
         "warning" | "guardian_warning" | "stream_error" | "background_event"
         | "deprecation_notice" | "model_reroute" => {
             let message = owned(payload, "message").or_else(|| owned(payload, "summary"));
@@ -207,6 +209,38 @@ fn diagnostics(cx: &mut Cx<'_>, kind: &str, payload: &Value) -> bool {
 
 /// An error: if the turn then ends without saying why, this is why.
 fn error(cx: &mut Cx<'_>, payload: &Value) {
+    if let Some(turn) = cx.turn() {
+        turn.error = Some(turn::failure(payload));
+    }
+    hold_error(cx, payload);
+}
+
+/// Before a turn fails its error is told, and told again as the turn's end: that is one fact.
+fn hold_error(cx: &mut Cx<'_>, payload: &Value) {
+    let_go_of_error(cx);
+    cx.thread.held_error = Some(Held { place: cx.place.clone(), payload: payload.clone() });
+}
+
+/// The turn ends for that reason.
+pub(super) fn ends_with(cx: &mut Cx<'_>, reason: Option<&str>) {
+    let same = |held: &mut Held| reason.is_some() && text(&held.payload, "message") == reason;
+    if cx.thread.held_error.take_if(same).is_none() {
+        let_go_of_error(cx);
+    }
+}
+
+/// An error that no end of a turn repeats.
+pub(super) fn let_go_of_error(cx: &mut Cx<'_>) {
+    let Some(Held { place, payload }) = cx.thread.held_error.take() else {
+        return;
+    };
+    cx.at(place, |cx| match text(&payload, "type") {
+        Some("error") => tell_error(cx, &payload),
+        _ => cx.warn("stream_error", owned(&payload, "message"), Some(&payload)),
+    });
+}
+
+fn tell_error(cx: &mut Cx<'_>, payload: &Value) {
     let failure = turn::failure(payload);
     let scope = cx.thread.scope();
     let error = RuntimeError {
@@ -218,9 +252,6 @@ fn error(cx: &mut Cx<'_>, payload: &Value) {
     cx.emit(scope, &error);
     if failure.category == "sandbox_blocked" {
         sandbox(cx, failure.message.as_deref());
-    }
-    if let Some(turn) = cx.turn() {
-        turn.error = Some(failure);
     }
 }
 

@@ -20,10 +20,10 @@ const EXEC: [&str; 8] = [
 ];
 
 /// What is remembered of a live stream.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Live {
     /// Tells apart the streams of `codex exec`, each of which numbers its items anew.
-    stream: String,
+    pub(super) stream: String,
     /// Calls for which the server asked the client, by the number of the request.
     asked: HashMap<String, String>,
     /// Frames that manage the connection and say nothing of the work.
@@ -41,6 +41,12 @@ pub(super) fn is_frame(value: &Value) -> bool {
         ["thread/", "turn/", "item/"].iter().any(|part| method.starts_with(part))
     });
     exec || (notice && value.get("params").is_some_and(Value::is_object))
+}
+
+/// The thread that a run of `codex exec` goes on in, when this is its first frame.
+pub(super) fn exec_head(value: &Value) -> Option<&str> {
+    let is_head = is_exec(value) && text(value, "type") == Some("thread.started");
+    text(value, "thread_id").filter(|_| is_head)
 }
 
 /// True when a value can be a frame of `codex exec --json`, whose ids are local to one process.

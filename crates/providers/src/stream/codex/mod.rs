@@ -14,6 +14,7 @@ mod frame;
 mod items;
 mod live;
 mod people;
+mod runs;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -21,11 +22,12 @@ mod tools;
 mod turn;
 mod usage;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use event_spine::event::{Entity, EventType, Pairing};
 use event_spine::{
-    EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, Timestamp, TurnId,
+    EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, ThreadId, Timestamp, TurnId,
 };
 use serde_json::Value;
 
@@ -36,12 +38,14 @@ use super::{
 use cx::{Cx, Place};
 use frame::{Kind, Line, number, text};
 use live::Live;
-use state::{Thread, session_id, thread_id};
+use runs::{Recorded, Run, Trial};
+use state::{Form, Thread, thread_id};
 
 const VERSION: u32 = 1;
 const SYSTEM: &str = "codex";
 
 /// The adapter of Codex: rollouts, `codex exec --json`, the app server.
+#[derive(Debug, Clone)]
 pub struct Codex {
     drafter: Drafter,
     forced: Option<SessionId>,
@@ -58,6 +62,14 @@ pub struct Codex {
     repeats: HashMap<[u8; 8], u32>,
     last_key: String,
     last_time: Option<Timestamp>,
+    /// The run of `codex exec` that goes on.
+    run: Option<Run>,
+    /// Runs that this input has begun, by thread.
+    begun: HashMap<ThreadId, BTreeSet<u64>>,
+    /// What the log has of runs.
+    recorded: Arc<Recorded>,
+    /// A run of which it does not show yet which one it is.
+    trial: Option<Trial>,
     /// A turn that the log has closed since an earlier copy of the stream ended in it.
     left_open: Option<TurnId>,
     /// Agents that the log knows, and the events that told of them.
@@ -65,6 +77,7 @@ pub struct Codex {
 }
 
 /// A line, or something that is none, that came before any thread was named.
+#[derive(Debug, Clone)]
 struct Early {
     place: Place,
     line: Option<Line>,
@@ -98,6 +111,10 @@ impl Codex {
             repeats: HashMap::new(),
             last_key: "start".to_owned(),
             last_time: None,
+            run: None,
+            begun: HashMap::new(),
+            recorded: Arc::default(),
+            trial: None,
             left_open: None,
             known_agents: HashMap::new(),
         }
@@ -129,7 +146,9 @@ impl Codex {
         if self.threads.is_empty() {
             let session = SessionId::derived(&[SYSTEM, &self.unnamed]);
             let session = self.forced.clone().unwrap_or(session);
-            self.threads.push(Thread::new(session, thread_id(&self.unnamed)));
+            let id = thread_id(&self.unnamed);
+            let form = if self.run.is_some() { Form::Exec } else { Form::Rollout };
+            self.threads.push(Thread::new(session, id.clone(), id, form));
         }
         let Some(thread) = self.threads.get_mut(self.current) else {
             return Vec::new();
@@ -166,8 +185,8 @@ impl Codex {
     /// frame stands for itself, by its words and how often they came.
     fn live_place(&mut self, frame: &Frame, value: &Value) -> Place {
         let mut hasher = blake3::Hasher::new();
-        if live::is_exec(value) {
-            hasher.update(self.unnamed.as_bytes()); // its words repeat from stream to stream
+        if live::is_exec(value) && live::exec_head(value).is_none() {
+            hasher.update(self.live.stream.as_bytes()); // its words repeat from run to run
         }
         hasher.update(frame.text.as_bytes());
         let mut digest = [0; 8];
@@ -180,19 +199,17 @@ impl Codex {
     }
 
     /// Begins a thread, or goes back to one.
-    fn begin(&mut self, payload: &Value, several: bool) -> bool {
+    fn begin(&mut self, payload: &Value, form: Form) -> bool {
         let Some(id) = text(payload, "id") else {
             return false;
         };
-        if self.switch(id) || !(self.threads.is_empty() || several) {
+        if self.switch(id) || !(self.threads.is_empty() || form != Form::Rollout) {
             return false;
         }
         // The threads of sub-agents belong to the session of the thread that started them.
-        let session = self
-            .forced
-            .clone()
-            .unwrap_or_else(|| session_id(text(payload, "session_id").unwrap_or(id)));
-        let mut thread = Thread::new(session, thread_id(id));
+        let main = text(payload, "session_id").unwrap_or(id);
+        let session = self.forced.clone().unwrap_or_else(|| form.session(main));
+        let mut thread = Thread::new(session, thread_id(id), thread_id(main), form);
         thread.known_agents.clone_from(&self.known_agents);
         thread.left_open.clone_from(&self.left_open);
         self.current = self.threads.len();
@@ -217,7 +234,10 @@ impl Codex {
             number(value, "emittedAtMs").and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));
         let time = self.time(given.map(|micros| RecordedAt(micros).into()));
         let place = Place { time, ..self.live_place(frame, value) };
-        let exec = live::is_exec(value);
+        let form = if live::is_exec(value) { Form::Exec } else { Form::AppServer };
+        if form == Form::Exec && self.run.is_none() {
+            self.run = Some(Run { number: 1, label: self.unnamed.clone() });
+        }
         let mut out = Vec::new();
         for (nth, line) in lines.iter().enumerate() {
             let mut place = place.clone();
@@ -225,12 +245,12 @@ impl Codex {
                 place.key.push_str(&format!(".{nth}"));
             }
             let named = line.thread.as_deref().is_some_and(|id| self.switch(id));
-            let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, true);
+            let head = line.kind == Kind::SessionMeta && self.begin(&line.payload, form);
             if !named
                 && !head
                 && let Some(id) = &line.thread
             {
-                self.begin(&serde_json::json!({"id": id}), true);
+                self.begin(&serde_json::json!({"id": id}), form);
             }
             let early =
                 || Early { place: place.clone(), line: Some(line.clone()), kept: ("", None) };
@@ -238,18 +258,86 @@ impl Codex {
                 continue;
             }
             out.extend(self.tell_early());
-            let origin = exec.then(|| self.unnamed.clone());
+            let run = self.run.clone().filter(|_| form == Form::Exec);
+            let recorded = self.recorded.clone();
             out.extend(self.in_thread(place, |cx| {
-                cx.thread.stream = origin;
-                cx.thread.live = true;
-                take_line(cx, line, head);
+                if cx.thread.run != run {
+                    cx.thread.enter(run, &recorded);
+                }
+                // Every run begins with the head of the thread; the first one tells it.
+                if form != Form::Exec || line.kind != Kind::SessionMeta || head {
+                    take_line(cx, line, head);
+                }
             }));
         }
         out
     }
 
+    /// Takes a frame, as one of the run that goes on.
+    fn read(&mut self, frame: &Frame) -> Adapted {
+        let (parsed, repairs) = match JsonText::parse(&frame.text) {
+            Ok(parsed) => parsed,
+            Err(e) => {
+                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
+                return Adapted {
+                    drafts: self.keep(frame, None, "malformed_frame"),
+                    fault: Some(frame.error(kind)),
+                };
+            }
+        };
+        let value: Value = parsed.read().unwrap_or(Value::Null);
+        let fault = (repairs.lone_surrogates > 0).then(|| {
+            frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
+        });
+        if let Some(lines) = self.live.lines(&value) {
+            let drafts = self.take_live(frame, &value, &lines);
+            return Adapted { drafts, fault };
+        }
+        let Some(line) = Line::read(value.clone()) else {
+            let detail = "not a line of a Codex rollout: it has no `type` and `payload`".to_owned();
+            return Adapted {
+                drafts: self.keep(frame, Some(&value), "unknown_frame"),
+                fault: Some(frame.error(AdaptErrorKind::NotAFrame { detail })),
+            };
+        };
+        Adapted { drafts: self.take(frame, &line), fault }
+    }
+
+    /// A run of `codex exec` begins. When the log has runs of the thread, it may be one of them.
+    fn begin_run(&mut self, thread: &ThreadId) {
+        let begun = self.begun.entry(thread.clone()).or_default();
+        let known: BTreeSet<u64> = self.recorded.runs(thread).into_keys().collect();
+        let free: BTreeSet<u64> = known.difference(begun).copied().collect();
+        let new = known.last().max(begun.last()).map_or(1, |last| last + 1);
+        if free.is_empty() {
+            self.enter_run(thread, Run::new(new));
+        } else {
+            self.trial = Some(Trial::new(self, thread, &free, new));
+        }
+    }
+
+    fn enter_run(&mut self, thread: &ThreadId, run: Run) {
+        self.begun.entry(thread.clone()).or_default().insert(run.number);
+        self.live.stream = format!("{thread}#{}", run.label);
+        self.run = Some(run);
+    }
+
+    /// The run that goes on is known: what came of its frames, and whether the log has more of it.
+    fn go_on_as(&mut self, known: runs::Known) -> (Vec<SessionDraft>, bool) {
+        *self = known.adapter;
+        (known.drafts, known.goes_on)
+    }
+
+    /// No more frames of the run come.
+    fn settle_run(&mut self) -> (Vec<SessionDraft>, bool) {
+        match self.trial.take().and_then(Trial::settle) {
+            Some(known) => self.go_on_as(known),
+            None => (Vec::new(), false),
+        }
+    }
+
     fn take(&mut self, frame: &Frame, line: &Line) -> Vec<SessionDraft> {
-        let first = line.kind == Kind::SessionMeta && self.begin(&line.payload, false);
+        let first = line.kind == Kind::SessionMeta && self.begin(&line.payload, Form::Rollout);
         let place = self.place(frame, Some(line));
         let mut out = Vec::new();
         if self.threads.is_empty() {
@@ -279,6 +367,10 @@ impl Codex {
 fn take_line(cx: &mut Cx<'_>, line: &Line, first: bool) {
     let payload = &line.payload;
     cx.thread.bare |= line.bare;
+    let kind = text(payload, "type").unwrap_or_default();
+    if !(line.kind == Kind::EventMsg && turn::is_end(kind)) {
+        events::let_go_of_error(cx);
+    }
     match &line.kind {
         Kind::EventMsg if events::take(cx, payload) => {}
         Kind::ResponseItem if items::take(cx, payload) => {}
@@ -296,6 +388,14 @@ fn take_line(cx: &mut Cx<'_>, line: &Line, first: bool) {
     }
 }
 
+/// The thread that a run of `codex exec` goes on in, when this is its first frame.
+fn exec_head(frame: &Frame) -> Option<ThreadId> {
+    // Other frames are not parsed twice.
+    let may_be = frame.text.contains("thread.started");
+    let value: Value = may_be.then(|| serde_json::from_str(&frame.text).ok())??;
+    live::exec_head(&value).map(thread_id)
+}
+
 impl StreamAdapter for Codex {
     fn format(&self) -> Format {
         Format::Codex
@@ -309,6 +409,7 @@ impl StreamAdapter for Codex {
         let (EventType::Known(row), scope) = (&recorded.event_type, &recorded.scope) else {
             return;
         };
+        Arc::make_mut(&mut self.recorded).learn(recorded);
         let of_the_end = || {
             let refs = recorded.refs.to_vec();
             refs.iter().any(|r| r.origin.as_ref().is_some_and(|origin| origin.frame == 0))
@@ -328,38 +429,29 @@ impl StreamAdapter for Codex {
     }
 
     fn push(&mut self, frame: &Frame) -> Adapted {
-        let (parsed, repairs) = match JsonText::parse(&frame.text) {
-            Ok(parsed) => parsed,
-            Err(e) => {
-                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
-                return Adapted {
-                    drafts: self.keep(frame, None, "malformed_frame"),
-                    fault: Some(frame.error(kind)),
-                };
-            }
-        };
-        let value: Value = parsed.read().unwrap_or(Value::Null);
-        let fault = (repairs.lone_surrogates > 0).then(|| {
-            frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
-        });
-        if let Some(lines) = self.live.lines(&value) {
-            let drafts = self.take_live(frame, &value, &lines);
-            return Adapted { drafts, fault };
+        let mut drafts = Vec::new();
+        if let Some(thread) = exec_head(frame) {
+            drafts.extend(self.settle_run().0);
+            self.begin_run(&thread);
         }
-        let Some(line) = Line::read(value.clone()) else {
-            let detail = "not a line of a Codex rollout: it has no `type` and `payload`".to_owned();
-            return Adapted {
-                drafts: self.keep(frame, Some(&value), "unknown_frame"),
-                fault: Some(frame.error(AdaptErrorKind::NotAFrame { detail })),
-            };
+        let Some(trial) = &mut self.trial else {
+            let mut adapted = self.read(frame);
+            adapted.drafts.splice(0..0, drafts);
+            return adapted;
         };
-        Adapted { drafts: self.take(frame, &line), fault }
+        let (known, fault) = trial.push(frame);
+        if let Some(known) = known {
+            drafts.extend(self.go_on_as(known).0);
+        }
+        Adapted { drafts, fault }
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {
+        let (mut out, goes_on) = self.settle_run();
+        let end = if goes_on { EndOfInput::Paused } else { end };
         let place = context::end_place(&self.last_key, self.last_time.clone());
         let control = self.live.control;
-        let mut out = self.tell_early();
+        out.extend(self.tell_early());
         for at in 0..self.threads.len() {
             self.current = at;
             out.extend(self.in_thread(place.clone(), |cx| {
@@ -378,6 +470,7 @@ impl StreamAdapter for Codex {
     }
 
     fn session_id(&self) -> Option<&SessionId> {
-        self.threads.first().map(|thread| &thread.session)
+        let adapter = self.trial.as_ref().and_then(Trial::newest).unwrap_or(self);
+        adapter.threads.first().map(|thread| &thread.session)
     }
 }

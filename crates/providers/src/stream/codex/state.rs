@@ -10,15 +10,58 @@ use event_spine::{
 };
 use serde_json::Value;
 
+use super::runs::{Recorded, Run, Used};
+
+/// What Codex writes of a thread. Each form tells the whole of it, in ids of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The file in which it keeps the session.
+    Rollout,
+    /// Standard output of `codex exec --json`.
+    Exec,
+    /// What the app server sends.
+    AppServer,
+}
+
+impl Form {
+    /// What the form is called.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Rollout => "rollout",
+            Self::Exec => "exec",
+            Self::AppServer => "app-server",
+        }
+    }
+
+    /// What a recording in this form is.
+    pub(super) const fn recording(self) -> &'static str {
+        match self {
+            Self::Rollout => "rollout",
+            Self::Exec => "exec output",
+            Self::AppServer => "app-server messages",
+        }
+    }
+
+    /// The session of a thread in this form. Two forms of one run are two tellings of it and must not be added up.
+    pub(super) fn session(self, main: &str) -> SessionId {
+        match self {
+            Self::Rollout => session_id(main),
+            Self::Exec | Self::AppServer => session_id(&format!("{main}.{}", self.name())),
+        }
+    }
+}
+
 /// One thread: one rollout file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Thread {
     pub(super) session: SessionId,
     pub(super) id: ThreadId,
-    /// The stream of `codex exec --json` that goes on; its turns and items are numbered anew in each.
-    pub(super) stream: Option<String>,
-    /// A stream of a running Codex: items come without the records that went to the model.
-    pub(super) live: bool,
+    pub(super) form: Form,
+    /// The thread that the session is named after: that of the main agent.
+    pub(super) main: ThreadId,
+    /// The run of `codex exec` that goes on, and what the runs of the thread used.
+    pub(super) run: Option<Run>,
+    pub(super) runs_used: BTreeMap<u64, Used>,
     /// The file is that of a sub-agent.
     pub(super) agent: Option<SubagentId>,
     pub(super) turn: Option<Turn>,
@@ -47,6 +90,8 @@ pub(super) struct Thread {
     pub(super) birth: Option<Held>,
     pub(super) held_users: Vec<Held>,
     pub(super) held_reasoning: Option<Held>,
+    /// An error, until the next line shows whether the turn ends with it.
+    pub(super) held_error: Option<Held>,
     pub(super) last_context: Option<Value>,
 }
 
@@ -58,7 +103,7 @@ pub(super) struct Held {
 }
 
 /// Which record of the tokens the file keeps.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct UsageSeen {
     /// It keeps one a model call, so that the running totals say nothing new.
     pub(super) by_call: bool,
@@ -67,7 +112,7 @@ pub(super) struct UsageSeen {
 
 /// A fact that two or more records tell, in the same order, without ids to tell them apart: the n-th of one is the n-th of the
 /// other, and is told once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Join {
     seen: BTreeMap<&'static str, u64>,
     told: u64,
@@ -87,7 +132,7 @@ impl Join {
 }
 
 /// One turn.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Turn {
     pub(super) id: TurnId,
     /// The file gave it its id.
@@ -152,12 +197,14 @@ pub(super) struct Agent {
 }
 
 impl Thread {
-    pub(super) fn new(session: SessionId, id: ThreadId) -> Self {
+    pub(super) fn new(session: SessionId, id: ThreadId, main: ThreadId, form: Form) -> Self {
         Self {
             session,
             id,
-            stream: None,
-            live: false,
+            form,
+            main,
+            run: None,
+            runs_used: BTreeMap::new(),
             agent: None,
             turn: None,
             turns: 0,
@@ -178,8 +225,21 @@ impl Thread {
             birth: None,
             held_users: Vec::new(),
             held_reasoning: None,
+            held_error: None,
             last_context: None,
         }
+    }
+
+    /// Another run of `codex exec` goes on in the thread.
+    pub(super) fn enter(&mut self, run: Option<Run>, recorded: &Recorded) {
+        self.turns = 0;
+        for (number, used) in recorded.runs(&self.id) {
+            self.runs_used.entry(number).or_insert(used);
+        }
+        if let Some(run) = &run {
+            self.runs_used.remove(&run.number); // it tells them again
+        }
+        self.run = run;
     }
 
     /// Where an event of the thread belongs.

@@ -64,6 +64,88 @@ fn approval() {
     insta::assert_snapshot!(recorded("approval.jsonl"));
 }
 
+fn sum(log: &[event_spine::EventDraft], member: &str) -> u64 {
+    let usage = log.iter().filter(|d| d.event_type.name() == "usage.updated");
+    let of = |d: &event_spine::EventDraft| d.payload.read::<serde_json::Value>().unwrap();
+    usage.filter_map(|d| of(d)[member].as_u64()).sum()
+}
+
+fn turns(log: &[event_spine::EventDraft]) -> usize {
+    log.iter().filter(|d| d.event_type.name() == "turn.submitted").count()
+}
+
+/// Each run of a thread is a turn of its own, whichever way it comes, and however often.
+// verifies: H25 H37
+#[test]
+fn runs_of_exec_in_one_thread() {
+    let one = &read("codex/exec.resume.turn1.jsonl")[..];
+    let two = &read("codex/exec.resume.turn2.jsonl")[..];
+    let log = adapt_parts(Format::Codex, &[one, two]);
+    assert_eq!(turns(&log), 2);
+    assert_eq!((sum(&log, "inputTokens"), sum(&log, "outputTokens")), (3600, 150));
+    let ends = log.iter().filter(|d| d.event_type.name() == "turn.completed");
+    assert_eq!(ends.count(), 2);
+    assert_eq!(adapt_parts(Format::Codex, &[one, two, one, two, two]), log);
+    // Both in one file, and both in one file after the first.
+    let both = [one, two].concat();
+    let ids = |log: &[event_spine::EventDraft]| -> Vec<_> {
+        log.iter().map(|d| (d.event_id.clone(), d.payload.clone())).collect()
+    };
+    assert_eq!(ids(&adapt_parts(Format::Codex, &[&both])), ids(&log));
+    assert_eq!(ids(&adapt_parts(Format::Codex, &[one, &both, two])), ids(&log));
+    // A part of a run says nothing new; the whole run after a part of it goes on in its turn.
+    for lines in 1..7 {
+        let cut: usize = two.split_inclusive(|b| *b == b'\n').take(lines).map(<[u8]>::len).sum();
+        assert_eq!(adapt_parts(Format::Codex, &[one, two, &two[..cut]]), log, "{lines}");
+        let grown = adapt_parts(Format::Codex, &[one, &two[..cut], two]);
+        assert_eq!(turns(&grown), 2, "{lines}");
+        assert_eq!(sum(&grown, "inputTokens"), 3600, "{lines}");
+    }
+    // The wrong way round: the earlier run is part of what the later one told.
+    let back = adapt_parts(Format::Codex, &[two, one]);
+    assert_eq!((turns(&back), sum(&back, "inputTokens")), (2, 3600));
+    assert_eq!(adapt_parts(Format::Codex, &[two, one, one, two]), back);
+}
+
+/// Two forms of one run are two tellings of it.
+// verifies: H25
+#[test]
+fn forms_of_one_thread_are_sessions_of_their_own() {
+    let session = |name: &str| {
+        let batch = adapt(Format::Codex, &read(&format!("codex/{name}")), EndOfInput::Closed);
+        batch.drafts[0].session_id.as_str().to_owned()
+    };
+    let of = |thread: &str| {
+        [thread.to_owned(), format!("{thread}.exec"), format!("{thread}.app-server")]
+    };
+    let [rollout, exec, _] = of(&session("tool-success.jsonl"));
+    assert_eq!((rollout, session("exec.tool-ok.jsonl")), (session("tool-success.jsonl"), exec));
+    let [_, _, server] = of(&session("artifact-evidence.jsonl"));
+    assert_eq!(session("app-server.approval-patch-approved.jsonl"), server);
+}
+
+/// An error that the end of its turn repeats is that end; others are facts of their own.
+#[test]
+fn an_error_is_told_once() {
+    let error = r#"{"method":"error","params":{"threadId":"t","turnId":"u","willRetry":false,"error":{"message":"boom","codexErrorInfo":"other"}}}"#;
+    let end = r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"failed","error":{"message":"WHAT","codexErrorInfo":"other"}}}}"#;
+    let begin = r#"{"method":"thread/started","params":{"thread":{"id":"t"}}}
+{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u"}}}"#;
+    let count = |text: &str| text.lines().filter(|line| line.contains("runtime.error")).count();
+    let told_of = |last: &str| told(&format!("{begin}\n{error}\n{last}\n"));
+    assert_eq!(count(&told_of(&end.replace("WHAT", "boom"))), 0);
+    assert_eq!(count(&told_of(&end.replace("WHAT", "bang"))), 1);
+    assert_eq!(count(&told_of("")), 1);
+    for name in ["exec.err429-retried", "app-server.cut"] {
+        let text = recorded(&format!("{name}.jsonl"));
+        let kinds = ["runtime.error", "runtime.warning"];
+        let last = text.lines().filter(|line| kinds.iter().any(|kind| line.contains(kind)));
+        let again =
+            last.filter(|line| line.contains("retry limit, last") && !line.contains("Reconn"));
+        assert_eq!(again.count(), 0, "{text}");
+    }
+}
+
 /// The server's lines alone: the decision follows from what the call then did, its time from when the question was closed.
 // verifies: R92
 #[test]

@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::super::recovery::recovery;
 use super::cx::Cx;
 use super::frame::{list, number, owned, text};
-use super::state::{Failure, Turn, message_id, turn_id};
-use super::{agents, context, items, people, tools, usage};
+use super::state::{Failure, Form, Turn, message_id, turn_id};
+use super::{agents, context, events, items, people, tools, usage};
 
 /// Why a turn ended that has no record of its end.
 const NOT_RECORDED: &str = "end_not_recorded";
@@ -49,6 +49,9 @@ pub(super) fn task_started(cx: &mut Cx<'_>, payload: &Value) {
         turn.root = root.filter(|root| *root != turn.id);
     }
     agents::announce(cx);
+    if cx.thread.form == Form::Exec {
+        ensure(cx); // no words of the user come
+    }
     if std::mem::take(&mut cx.thread.broken) {
         // It goes on from what it has on disk; what was lost is lost for it too.
         repaired(cx, "tail_cut");
@@ -69,9 +72,11 @@ fn repaired(cx: &mut Cx<'_>, method: &str) {
 
 fn open(cx: &mut Cx<'_>, id: Option<TurnId>) {
     cx.thread.turns += 1;
-    let nth = cx.thread.turns.to_string();
-    let stream = cx.thread.stream.clone().unwrap_or_default();
-    let named = || TurnId::derived(&[cx.thread.id.as_str(), "turn", &stream, &nth]);
+    let nth = cx.thread.turns;
+    let named = || match &cx.thread.run {
+        Some(run) => run.turn(&cx.thread.id, nth),
+        None => TurnId::derived(&[cx.thread.id.as_str(), "turn", "", &nth.to_string()]),
+    };
     let is_named = id.is_some();
     let mut turn = Turn::new(id.unwrap_or_else(named));
     turn.named = is_named;
@@ -194,6 +199,11 @@ fn image(kind: &str, path: Option<&str>) -> ContentPart {
     }
 }
 
+/// True for the records that end a turn.
+pub(super) fn is_end(kind: &str) -> bool {
+    matches!(kind, "task_complete" | "turn_complete" | "turn_aborted")
+}
+
 /// `task_complete`.
 pub(super) fn task_complete(cx: &mut Cx<'_>, payload: &Value) {
     if !is_current(cx, payload) {
@@ -301,6 +311,13 @@ pub(super) fn end_of_input(cx: &mut Cx<'_>, cut: bool) {
 
 fn end(cx: &mut Cx<'_>, ending: &Ending<'_>) {
     ensure(cx);
+    events::ends_with(
+        cx,
+        match ending {
+            Ending::Failed { failure, reason: None } => failure.message.as_deref(),
+            Ending::Failed { .. } | Ending::Completed { .. } | Ending::Canceled { .. } => None,
+        },
+    );
     let (category, status) = match ending {
         Ending::Completed { .. } => ("no_result", ToolStatus::Interrupted),
         Ending::Canceled { .. } | Ending::Failed { .. } => ("interrupted", ToolStatus::Interrupted),
@@ -364,7 +381,7 @@ fn evidence(cx: &mut Cx<'_>, failed: bool) {
     scope.evidence_id = Some(EvidenceId::derived(&parts));
     let payload = EvidenceChanged {
         kind: Some("source".to_owned()),
-        title: Some(format!("rollout of turn {turn}")),
+        title: Some(format!("{} of turn {turn}", cx.thread.form.recording())),
         status: Some(if failed { EvidenceStatus::Partial } else { EvidenceStatus::Ready }),
         location: None,
         summary: None,

@@ -6,15 +6,63 @@ use serde_json::Value;
 
 use super::cx::Cx;
 use super::frame::number;
+use super::runs::Used;
+use super::state::Form;
 use super::turn;
 
 /// `token_usage_record`: the tokens of one model call.
 pub(super) fn record(cx: &mut Cx<'_>, payload: &Value) {
     cx.thread.usage.by_call = true;
     // `codex exec` writes zeros when the provider told nothing.
-    if let Some(usage) = payload.get("usage").filter(|usage| used(usage) > 0) {
-        tell(cx, usage, payload.get("thread_token_usage"));
+    let Some(usage) = payload.get("usage").filter(|usage| used(usage) > 0) else {
+        return;
+    };
+    match cx.thread.form {
+        Form::Exec => so_far(cx, usage),
+        Form::Rollout | Form::AppServer => tell(cx, usage, payload.get("thread_token_usage")),
     }
+}
+
+/// `turn.completed` of `codex exec`: what the thread used so far, over all its runs. The part of this run is what the runs
+/// before it do not account for.
+fn so_far(cx: &mut Cx<'_>, total: &Value) {
+    let number = |name| number(total, name).unwrap_or(0);
+    let sum = Used {
+        input: number("input_tokens"),
+        output: number("output_tokens"),
+        cached: number("cached_input_tokens"),
+        written: number("cache_write_input_tokens"),
+        reasoning: number("reasoning_output_tokens"),
+    };
+    let run = cx.thread.run.as_ref().map_or(1, |run| run.number);
+    let told = cx.thread.runs_used.range(..=run);
+    let before = told.fold(Used::default(), |sum, (_, used)| sum.plus(*used));
+    // A run that was recorded later, and ran earlier, is part of what was told already.
+    let Some(own) = sum.minus(before) else {
+        turn::ensure(cx);
+        let payload = UsageUpdated {
+            session_input_tokens: Some(sum.input),
+            session_output_tokens: Some(sum.output),
+            ..unknown(cx)
+        };
+        let scope = cx.step_scope();
+        cx.emit(scope, &payload);
+        if let Some(turn) = cx.turn() {
+            turn.counted = true;
+        }
+        return;
+    };
+    let kept = cx.thread.runs_used.entry(run).or_default();
+    *kept = kept.plus(own);
+    let of = |name: &str, tokens: u64| total.get(name).map(|_| tokens);
+    let usage = serde_json::json!({
+        "input_tokens": of("input_tokens", own.input),
+        "output_tokens": of("output_tokens", own.output),
+        "cached_input_tokens": of("cached_input_tokens", own.cached),
+        "cache_write_input_tokens": of("cache_write_input_tokens", own.written),
+        "reasoning_output_tokens": of("reasoning_output_tokens", own.reasoning),
+    });
+    tell(cx, &usage, Some(total));
 }
 
 /// `token_count`: the last call and the running total. It is repeated when nothing was used.
@@ -75,7 +123,13 @@ pub(super) fn missing(cx: &mut Cx<'_>) {
     if !cx.turn().is_some_and(|turn| turn.spoke && !turn.counted) {
         return;
     }
-    let payload = UsageUpdated {
+    let payload = unknown(cx);
+    let scope = cx.thread.scope();
+    cx.emit_synthetic(scope, &payload);
+}
+
+fn unknown(cx: &Cx<'_>) -> UsageUpdated {
+    UsageUpdated {
         input_tokens: None,
         output_tokens: None,
         input_source: None,
@@ -88,7 +142,5 @@ pub(super) fn missing(cx: &mut Cx<'_>) {
         session_output_tokens: None,
         model: cx.thread.model.clone(),
         provider: cx.thread.provider.clone(),
-    };
-    let scope = cx.thread.scope();
-    cx.emit_synthetic(scope, &payload);
+    }
 }
