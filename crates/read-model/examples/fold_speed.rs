@@ -1,9 +1,10 @@
 //! Measures how fast all projections fold together, with decoding, and how much memory a long session takes.
 //!
 //! ```text
-//! cargo run --release -p read-model --example fold_speed [events]
+//! cargo run --release -p read-model --example fold_speed [events [shape]]
 //! ```
-//! Two shapes: a session that is mostly streamed text, and one that is mostly tools. The events are made in rounds and
+//! Three shapes: a session that is mostly streamed text, one that is mostly tools, and one whose single turn never ends.
+//! The events are made in rounds and
 //! only the folding is timed.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -16,13 +17,20 @@ use event_spine::{
 use read_model::projections as p;
 use read_model::{Limits, Projection, SessionView};
 
+/// Events of a round. They fit in a core's cache, as events do that come from the log one batch after the other.
+const ROUND: usize = 500;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let events: u64 = std::env::args().nth(1).map_or(Ok(1_000_000), |n| n.parse())?;
+    let only = std::env::args().nth(2);
     for (name, turn) in [
         ("streamed text", deltas as fn(&mut Maker, u64)),
         ("tools", tools),
         ("one giant turn", giant),
     ] {
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
         let session = SessionId::parse("sess_speed")?;
         let mut view = SessionView::with_limits(session.clone(), Limits::default());
         let mut maker = Maker::new(session);
@@ -30,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (mut spent, mut decoding, mut round) = (Duration::ZERO, Duration::ZERO, 0);
         while view.at.sequence < events {
             maker.ready.clear();
-            while maker.ready.len() < 20_000 {
+            while maker.ready.len() < ROUND {
                 turn(&mut maker, round);
                 round += 1;
             }
@@ -47,28 +55,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let rate = |time: Duration| view.at.sequence as f64 / time.as_secs_f64() / 1e6;
         let begun = Instant::now();
-        let json = serde_json::to_vec(&view)?;
+        let saved = postcard::to_stdvec(&view)?; // as a checkpoint holds it
         let saving = begun.elapsed();
         let begun = Instant::now();
-        let read: SessionView = serde_json::from_slice(&json)?;
+        let read: SessionView = postcard::from_bytes(&saved)?;
         let loading = begun.elapsed();
         assert_eq!(read, view);
         println!(
             "{name:15} {:9} events, {:5.2} M/s with decoding, {:5.2} M/s decoding alone; \
-             state {} KiB, written in {saving:.1?}, read in {loading:.1?}; peak memory {} MiB",
+             checkpoint {} KiB, written in {saving:.1?}, read in {loading:.1?}; JSON {} KiB; peak memory {} MiB",
             view.at.sequence,
             rate(spent),
             rate(decoding),
-            json.len() / 1024,
+            saved.len() / 1024,
+            serde_json::to_vec(&view)?.len() / 1024,
             peak_memory().unwrap_or_default() / 1024,
         );
         each.print(view.at.sequence);
-        if let serde_json::Value::Object(views) = serde_json::to_value(&view)? {
-            for (name, view) in views {
-                print!("{name} {}  ", view.to_string().len() / 1024);
-            }
-            println!("(KiB of state)");
-        }
+        each.print_sizes();
     }
     Ok(())
 }
@@ -97,6 +101,14 @@ macro_rules! each {
                 )*
                 println!("(nanoseconds an event)");
             }
+
+            fn print_sizes(&self) {
+                $(
+                    let bytes = postcard::to_stdvec(&self.$field.0).map_or(0, |bytes| bytes.len());
+                    print!("{} {}  ", <$view as Projection>::NAME, bytes / 1024);
+                )*
+                println!("(KiB of checkpoint)");
+            }
         }
     };
 }
@@ -116,16 +128,13 @@ each! {
     diagnostics: p::diagnostics::Diagnostics,
 }
 
-/// Time that this program had a core, in steps of 10 ms, so that a busy machine does not count; else the wall's time.
+/// Time that this program had a core, so that a busy machine does not count; else the wall's time. It moves in steps
+/// of some milliseconds, which even out over the rounds.
 fn cpu_time() -> Duration {
     static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit_once(") ").map(|(_, rest)| rest.split_whitespace());
-    let field = |at: usize| fields.clone()?.nth(at)?.parse::<u64>().ok();
-    match (field(11), field(12)) {
-        (Some(user), Some(system)) => Duration::from_millis((user + system) * 10),
-        _ => START.elapsed(),
-    }
+    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = stat.split_whitespace().next().and_then(|nanos| nanos.parse().ok());
+    nanos.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
 /// The most memory this process ever held, in KiB, where the system says it.

@@ -28,7 +28,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Members<'a> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::with_capacity(32);
+                let mut members = Vec::with_capacity(8);
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }

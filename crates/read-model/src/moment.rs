@@ -87,30 +87,31 @@ pub(crate) fn micros(timestamp: &Timestamp) -> Option<i64> {
 
 /// Reads `YYYY-MM-DDTHH:MM:SS[.f]Z` with plain values; nothing for anything that needs more thought.
 fn utc_micros(text: &[u8]) -> Option<i64> {
-    let (date_time, rest) = text.split_at_checked(19)?;
-    let number = |from: usize, to: usize| {
-        date_time.get(from..to)?.iter().try_fold(0_i64, |n, digit| {
-            digit.is_ascii_digit().then(|| n * 10 + i64::from(digit - b'0'))
-        })
-    };
-    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
-    if marks.iter().any(|(at, mark)| date_time.get(*at) != Some(mark)) {
+    let (date_time, rest) = text.split_first_chunk::<19>()?;
+    #[rustfmt::skip]
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2] = *date_time
+    else {
         return None;
-    }
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    let plain = (1..=12).contains(&month)
+    };
+    let digits = [y1, y2, y3, y4, m1, m2, d1, d2, h1, h2, n1, n2, s1, s2];
+    let pair = |tens: u8, ones: u8| i64::from(tens & 15) * 10 + i64::from(ones & 15);
+    let (year, month, day) = (pair(y1, y2) * 100 + pair(y3, y4), pair(m1, m2), pair(d1, d2));
+    let (hour, minute, second) = (pair(h1, h2), pair(n1, n2), pair(s1, s2));
+    let plain = digits.iter().fold(true, |all, digit| all & digit.is_ascii_digit())
+        && (1..=12).contains(&month)
         && (1..=28).contains(&day) // the last days of a month go to the full parser
         && hour < 24
         && minute < 60
         && second < 60
         && year >= 1970;
     let fraction = match rest {
+        _ if !plain => return None,
         b"Z" => 0,
         [b'.', digits @ .., b'Z'] if (1..=6).contains(&digits.len()) => {
-            let read = digits.iter().try_fold(0_i64, |n, digit| {
-                digit.is_ascii_digit().then(|| n * 10 + i64::from(digit - b'0'))
-            })?;
+            let mut read = 0;
+            for digit in digits {
+                read = read * 10 + i64::from(digit.is_ascii_digit().then(|| digit & 15)?);
+            }
             let missing = u32::try_from(6 - digits.len()).ok()?;
             read * 10_i64.pow(missing)
         }
@@ -120,7 +121,7 @@ fn utc_micros(text: &[u8]) -> Option<i64> {
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
-    plain.then_some(seconds * 1_000_000 + fraction)
+    Some(seconds * 1_000_000 + fraction)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Owns the graph as a checkpoint holds it: what the nodes say themselves and nothing that follows from it, every name
 //! once. The JSON of `wire.rs` says more, for readers, and takes several times as long.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use event_spine::{ChainHash, SessionId};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::node::{EdgeKind, Folded, Incoming, Node, NodeId, Status, Tokens};
@@ -12,16 +14,16 @@ use super::table::Links;
 
 /// A graph, written and read by a binary form.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SavedGraph {
+pub(super) struct SavedGraph<'a> {
     session_id: Option<SessionId>,
     sequence: u64,
     chain: Option<[u8; 32]>,
     /// The names of the nodes in their order, then those that nodes only mention.
     names: Vec<NodeId>,
-    nodes: Vec<SavedNode>,
-    agent_threads: BTreeMap<String, NodeId>,
-    again: BTreeMap<NodeId, u32>,
-    diagnostics: Vec<GraphDiagnostic>,
+    nodes: Vec<SavedNode<'a>>,
+    agent_threads: Cow<'a, BTreeMap<String, NodeId>>,
+    again: Cow<'a, BTreeMap<NodeId, u32>>,
+    diagnostics: Cow<'a, [GraphDiagnostic]>,
     dropped_diagnostics: u64,
     unknown_events: u64,
     faults: u64,
@@ -33,13 +35,13 @@ pub(super) struct SavedGraph {
 type Name = u32;
 
 #[derive(Serialize, Deserialize)]
-struct SavedNode {
+struct SavedNode<'a> {
     status: Status,
-    title: String,
-    input: Option<String>,
-    output: Option<String>,
-    model: Option<String>,
-    decided_by: Option<String>,
+    title: Cow<'a, str>,
+    input: Option<Cow<'a, str>>,
+    output: Option<Cow<'a, str>>,
+    model: Option<Cow<'a, str>>,
+    decided_by: Option<Cow<'a, str>>,
     parent: Option<Name>,
     lane: Option<Name>,
     band: Option<Name>,
@@ -50,8 +52,8 @@ struct SavedNode {
     duration_ms: Option<u64>,
     own_tokens: Option<Tokens>,
     reported_tokens: Option<Tokens>,
-    failure_category: Option<String>,
-    refs: Vec<String>,
+    failure_category: Option<Cow<'a, str>>,
+    refs: Cow<'a, [String]>,
     revisions: u32,
     settled: bool,
     folded: Option<Box<Folded>>,
@@ -76,14 +78,14 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn node(&mut self, node: &'a Node) -> SavedNode {
+    fn node(&mut self, node: &'a Node) -> SavedNode<'a> {
         SavedNode {
             status: node.status,
-            title: node.title.clone(),
-            input: node.input.clone(),
-            output: node.output.clone(),
-            model: node.model.clone(),
-            decided_by: node.decided_by.clone(),
+            title: node.title.as_str().into(),
+            input: node.input.as_deref().map(Cow::Borrowed),
+            output: node.output.as_deref().map(Cow::Borrowed),
+            model: node.model.as_deref().map(Cow::Borrowed),
+            decided_by: node.decided_by.as_deref().map(Cow::Borrowed),
             parent: node.parent.as_ref().map(|id| self.place(id)),
             lane: node.lane.as_ref().map(|id| self.place(id)),
             band: node.band.as_ref().map(|id| self.place(id)),
@@ -94,8 +96,8 @@ impl<'a> Names<'a> {
             duration_ms: node.duration_ms,
             own_tokens: node.own_tokens,
             reported_tokens: node.reported_tokens,
-            failure_category: node.failure_category.clone(),
-            refs: node.refs.clone(),
+            failure_category: node.failure_category.as_deref().map(Cow::Borrowed),
+            refs: node.refs.as_slice().into(),
             revisions: node.revisions,
             settled: node.settled,
             folded: node.folded.clone(),
@@ -110,8 +112,8 @@ impl<'a> Names<'a> {
     }
 }
 
-impl From<&ExecutionGraph> for SavedGraph {
-    fn from(graph: &ExecutionGraph) -> Self {
+impl<'a> From<&'a ExecutionGraph> for SavedGraph<'a> {
+    fn from(graph: &'a ExecutionGraph) -> Self {
         let mut names = Names::default();
         for node in graph.nodes() {
             names.place(&node.id);
@@ -123,9 +125,9 @@ impl From<&ExecutionGraph> for SavedGraph {
             chain: graph.chain.map(|chain| chain.0),
             names: names.names,
             nodes,
-            agent_threads: graph.agent_threads.clone(),
-            again: graph.again.clone(),
-            diagnostics: graph.diagnostics.clone(),
+            agent_threads: Cow::Borrowed(&graph.agent_threads),
+            again: Cow::Borrowed(&graph.again),
+            diagnostics: graph.diagnostics.as_slice().into(),
             dropped_diagnostics: graph.dropped_diagnostics,
             unknown_events: graph.unknown_events,
             faults: graph.faults,
@@ -135,16 +137,16 @@ impl From<&ExecutionGraph> for SavedGraph {
     }
 }
 
-impl SavedGraph {
+impl SavedGraph<'_> {
     /// The graph, with everything that follows from its nodes worked out again.
     pub(super) fn restore<E: serde::de::Error>(self) -> Result<ExecutionGraph, E> {
         let mut graph = ExecutionGraph {
             session_id: self.session_id,
             sequence: self.sequence,
             chain: self.chain.map(ChainHash),
-            agent_threads: self.agent_threads,
-            again: self.again,
-            diagnostics: self.diagnostics,
+            agent_threads: self.agent_threads.into_owned(),
+            again: self.again.into_owned(),
+            diagnostics: self.diagnostics.into_owned(),
             dropped_diagnostics: self.dropped_diagnostics,
             unknown_events: self.unknown_events,
             faults: self.faults,
@@ -170,7 +172,7 @@ impl SavedGraph {
     }
 }
 
-impl SavedNode {
+impl SavedNode<'_> {
     fn restore<E: serde::de::Error>(
         self,
         at: Name,
@@ -187,11 +189,11 @@ impl SavedNode {
         let node = Node {
             id: name(at)?,
             status: self.status,
-            title: self.title,
-            input: self.input,
-            output: self.output,
-            model: self.model,
-            decided_by: self.decided_by,
+            title: self.title.into_owned(),
+            input: self.input.map(Cow::into_owned),
+            output: self.output.map(Cow::into_owned),
+            model: self.model.map(Cow::into_owned),
+            decided_by: self.decided_by.map(Cow::into_owned),
             parent: self.parent.map(name).transpose()?,
             lane: self.lane.map(name).transpose()?,
             band: self.band.map(name).transpose()?,
@@ -202,8 +204,8 @@ impl SavedNode {
             duration_ms: self.duration_ms,
             own_tokens: self.own_tokens,
             reported_tokens: self.reported_tokens,
-            failure_category: self.failure_category,
-            refs: self.refs,
+            failure_category: self.failure_category.map(Cow::into_owned),
+            refs: self.refs.into_owned(),
             revisions: self.revisions,
             settled: self.settled,
             folded: self.folded,

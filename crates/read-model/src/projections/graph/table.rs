@@ -66,7 +66,7 @@ impl Marks {
 /// The nodes of a graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeTable {
-    nodes: Vec<Option<Box<Node>>>,
+    nodes: Vec<Option<Node>>,
     /// How many of them are no holes.
     kept: usize,
     /// The place of every name, with its hash.
@@ -98,12 +98,12 @@ impl NodeTable {
     }
 
     pub(super) fn at(&self, at: At) -> Option<&Node> {
-        self.nodes.get(at.index())?.as_deref()
+        self.nodes.get(at.index())?.as_ref()
     }
 
     /// The node at a place, to change all but its parent and its edges.
     pub(super) fn at_mut(&mut self, at: At) -> Option<&mut Node> {
-        self.nodes.get_mut(at.index())?.as_deref_mut()
+        self.nodes.get_mut(at.index())?.as_mut()
     }
 
     pub(super) fn contains(&self, id: NodeRef<'_>) -> bool {
@@ -130,13 +130,13 @@ impl NodeTable {
 
     /// All nodes, oldest first.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Node> {
-        self.nodes.iter().filter_map(Option::as_deref)
+        self.nodes.iter().flatten()
     }
 
     /// The places of the nodes that `pick` wants, oldest first.
     pub(super) fn places(&self, pick: impl Fn(&Node) -> bool) -> Vec<At> {
         let nodes = (0..).zip(&self.nodes);
-        let picked = nodes.filter(|(_, node)| node.as_deref().is_some_and(&pick));
+        let picked = nodes.filter(|(_, node)| node.as_ref().is_some_and(&pick));
         picked.map(|(at, _)| At(at)).collect()
     }
 
@@ -191,7 +191,7 @@ impl NodeTable {
         if let Some(whole) = node.links.whole.and_then(|whole| self.at_mut(whole)) {
             whole.links.parts.push(at);
         }
-        self.nodes.push(Some(Box::new(node)));
+        self.nodes.push(Some(node));
         self.kept += 1;
         at
     }
@@ -235,6 +235,7 @@ impl NodeTable {
             return;
         }
         let oldest = (node.incoming.len() >= MOST_EDGES).then(|| node.incoming.remove(0));
+        node.incoming.reserve_exact(1); // most nodes have one or two
         node.incoming.push(edge);
         if let Some(oldest) =
             oldest.filter(|gone| node.incoming.iter().all(|e| e.from != gone.from))
@@ -312,7 +313,8 @@ impl NodeTable {
 
     /// A node and everything below it, whole before part.
     pub(super) fn subtree(&self, top: At) -> Vec<At> {
-        let mut found = vec![top];
+        let mut found = Vec::with_capacity(64);
+        found.push(top);
         let mut next = 0;
         while let Some(at) = found.get(next) {
             found.extend_from_slice(self.parts_at(*at));
@@ -335,7 +337,7 @@ impl NodeTable {
             if let Ok(entry) = self.by_name.find_entry(hash, |(_, known)| known == at) {
                 entry.remove();
             }
-            removed.push((*at, *node));
+            removed.push((*at, node));
         }
         let mut wholes: Vec<At> = Vec::new();
         for (at, node) in &removed {

@@ -1,6 +1,7 @@
 //! Owns one entry of the timeline and how it is found.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 use event_spine::event::Entity;
 use event_spine::{
@@ -86,7 +87,7 @@ pub struct Entry {
     /// Their type.
     pub class: Cow<'static, str>,
     /// What happened, in a line.
-    pub title: String,
+    pub title: Cow<'static, str>,
     /// How it went.
     pub status: EntryStatus,
     /// How long what it opens or closes lasted.
@@ -104,7 +105,11 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn whole(recorded: &RecordedEvent, title: String, status: EntryStatus) -> Self {
+    pub(super) fn whole(
+        recorded: &RecordedEvent,
+        title: Cow<'static, str>,
+        status: EntryStatus,
+    ) -> Self {
         Self {
             first: Moment::of(recorded),
             last_sequence: recorded.sequence,
@@ -124,7 +129,7 @@ impl Entry {
         }
     }
 
-    pub(super) fn piece(recorded: &RecordedEvent, title: String) -> Self {
+    pub(super) fn piece(recorded: &RecordedEvent, title: Cow<'static, str>) -> Self {
         Self { pieces: true, ..Self::whole(recorded, title, EntryStatus::Done) }
     }
 
@@ -183,7 +188,7 @@ pub enum Key<'a> {
 }
 
 /// What a run of pieces is found by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunKey<'a> {
     class: &'a str,
     turn: &'a Option<TurnId>,
@@ -191,6 +196,19 @@ pub struct RunKey<'a> {
     part: &'a Option<PartId>,
     tool: &'a Option<ToolCallId>,
     subagent: &'a Option<SubagentId>,
+}
+
+impl Hash for RunKey<'_> {
+    /// A call and a message are of one turn, so the rest seldom tells two runs apart and costs most of the time.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.class.hash(state);
+        self.part.hash(state);
+        match (self.tool, self.message) {
+            (Some(tool), _) => tool.hash(state),
+            (None, Some(message)) => message.hash(state),
+            (None, None) => (self.turn, self.subagent).hash(state),
+        }
+    }
 }
 
 impl<'a> Key<'a> {

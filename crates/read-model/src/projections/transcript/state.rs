@@ -1,5 +1,7 @@
 //! Owns the state of the transcript: the parts, what each can be, and what a part is found by.
 
+use std::hash::{Hash, Hasher};
+
 use event_spine::event::value::{PlanItem, Reconciliation, Role};
 use event_spine::{
     ActionId, ArtifactId, EvidenceId, MessageId, PartId, RecordedEvent, Scope, SubagentId,
@@ -271,7 +273,7 @@ pub enum PartKey<'a> {
 }
 
 /// What a text that streams is found by: who speaks, where, in which message and part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VoiceKey<'a> {
     slot: Slot,
     message: &'a Option<MessageId>,
@@ -300,6 +302,18 @@ impl Slot {
             Role::System | Role::Developer => Self::System,
             Role::Reasoning => Self::Reasoning,
             Role::Tool | Role::Activity | Role::Unknown => Self::Other,
+        }
+    }
+}
+
+impl Hash for VoiceKey<'_> {
+    /// A message is of one turn and thread, so the rest seldom tells two voices apart and costs most of the time.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.slot.hash(state);
+        self.part.hash(state);
+        match self.message {
+            Some(message) => message.hash(state),
+            None => (self.turn, self.subagent).hash(state),
         }
     }
 }

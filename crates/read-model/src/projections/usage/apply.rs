@@ -1,5 +1,7 @@
 //! Owns how statements find their call and what then counts; the rule stands in the module's documentation.
 
+use std::collections::BTreeMap;
+
 use event_spine::event::family::diagnostics::{BudgetChecked, LedgerReconciled, UsageUpdated};
 use event_spine::event::family::message::{ModelCompleted, ModelRequested};
 use event_spine::event::value::{Usage as UsagePayload, UsageSource};
@@ -365,32 +367,15 @@ impl Usage {
         let Some((old, new, moved_from)) = changed else {
             return;
         };
-        let model = self.calls.at(place).and_then(|call| call.model.clone());
+        let model = self.calls.at(place).and_then(|call| call.model.as_deref());
         match moved_from {
             Some(from) => {
-                self.count_for_model(from.as_deref(), &old, &Totals::default());
-                self.count_for_model(model.as_deref(), &Totals::default(), &new);
+                count_for_model(&mut self.models, from.as_deref(), &old, &Totals::default());
+                count_for_model(&mut self.models, model, &Totals::default(), &new);
             }
-            None => self.count_for_model(model.as_deref(), &old, &new),
+            None => count_for_model(&mut self.models, model, &old, &new),
         }
         self.account(recorded, |account| account.calls.replace(&old, &new));
-    }
-
-    fn count_for_model(&mut self, name: Option<&str>, old: &Totals, new: &Totals) {
-        if old == new {
-            return;
-        }
-        let name = name.unwrap_or("unknown");
-        if let Some(totals) = self.models.get_mut(name) {
-            totals.replace(old, new);
-            // While there is room for every model, a name that nothing counts for any more can go.
-            if *totals == Totals::default() && self.models.len() < MODELS {
-                self.models.remove(name);
-            }
-            return;
-        }
-        let name = if self.models.len() < MODELS { name } else { "other" };
-        self.models.entry(name.to_owned()).or_default().replace(old, new);
     }
 
     /// Changes the account of the event, and with it the session.
@@ -418,6 +403,30 @@ impl Usage {
             || self.session.input.unknown > 0
             || self.session.output.unknown > 0;
     }
+}
+
+/// Moves the figures of a call in the sums of its model.
+fn count_for_model(
+    models: &mut BTreeMap<String, Totals>,
+    name: Option<&str>,
+    old: &Totals,
+    new: &Totals,
+) {
+    if old == new {
+        return;
+    }
+    let name = name.unwrap_or("unknown");
+    let room = models.len() < MODELS;
+    if let Some(totals) = models.get_mut(name) {
+        totals.replace(old, new);
+        // While there is room for every model, a name that nothing counts for any more can go.
+        if *totals == Totals::default() && room {
+            models.remove(name);
+        }
+        return;
+    }
+    let name = if room { name } else { "other" };
+    models.entry(name.to_owned()).or_default().replace(old, new);
 }
 
 impl Call {
