@@ -368,7 +368,8 @@ impl<R: Row> Window<R> {
 
 /// Where the row of a place stands.
 fn slot<R>(rows: &VecDeque<Slot<R>>, place: Place) -> Option<usize> {
-    // Rows are mostly dropped at the front, so the place is nearly always where the distance to the end says.
+    // Rows are mostly dropped at the front, so a place is nearly always where the distance to the end says; but behind
+    // open rows that stayed it is one of the first.
     let back = rows.back()?.place.checked_sub(place.0)?;
     let guess = rows.len().checked_sub(usize::try_from(back).ok()?.checked_add(1)?);
     if let Some(at) = guess
@@ -376,7 +377,8 @@ fn slot<R>(rows: &VecDeque<Slot<R>>, place: Place) -> Option<usize> {
     {
         return Some(at);
     }
-    rows.binary_search_by_key(&place.0, |slot| slot.place).ok()
+    let first = rows.iter().take(4).position(|slot| slot.place == place.0);
+    first.or_else(|| rows.binary_search_by_key(&place.0, |slot| slot.place).ok())
 }
 
 impl<R: Row> Default for Window<R> {

@@ -150,10 +150,8 @@ impl Artifacts {
         if id.is_none() {
             return Applied::Unchanged;
         }
-        let place = match self.artifacts.place(id) {
-            Some(place) => place,
-            None => self.artifacts.push(Artifact::new(recorded)),
-        };
+        let known = self.artifacts.place(id);
+        let place = known.unwrap_or_else(|| self.artifacts.push(Artifact::new(recorded)));
         let limit = self.preview_bytes;
         self.artifacts.update_at(place, |artifact| {
             artifact.last = Moment::of(recorded);

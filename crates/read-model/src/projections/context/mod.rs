@@ -255,10 +255,8 @@ impl Context {
         change: impl FnOnce(&mut Document),
     ) {
         let document = Document::new(recorded, kind);
-        let place = match self.documents.place(&document.name) {
-            Some(place) => place,
-            None => self.documents.push(document),
-        };
+        let known = self.documents.place(&document.name);
+        let place = known.unwrap_or_else(|| self.documents.push(document));
         let stale = |document: &Document| u64::from(document.stale);
         let moved = self.documents.update_at(place, |document| {
             let before = stale(document);

@@ -134,10 +134,8 @@ impl Evidence {
         if scope.evidence_id.is_none() {
             return Applied::Unchanged;
         }
-        let place = match self.items.place(&scope.evidence_id) {
-            Some(place) => place,
-            None => self.items.push(EvidenceItem::new(recorded)),
-        };
+        let known = self.items.place(&scope.evidence_id);
+        let place = known.unwrap_or_else(|| self.items.push(EvidenceItem::new(recorded)));
         self.items.update_at(place, |item| item.fold(recorded, event));
         match event {
             EvidenceEvent::EvidenceChanged(_) => {}

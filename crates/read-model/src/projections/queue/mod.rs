@@ -93,9 +93,9 @@ impl Queue {
     }
 
     fn change(&mut self, recorded: &RecordedEvent, changed: &QueueChanged) -> Applied {
-        let place = match self.items.place(&changed.item_id) {
-            Some(place) => place,
-            None => self.items.push(QueueItem {
+        let known = self.items.place(&changed.item_id);
+        let place = known.unwrap_or_else(|| {
+            self.items.push(QueueItem {
                 item_id: changed.item_id.clone(),
                 scope: recorded.draft.scope.clone(),
                 state: changed.change,
@@ -106,8 +106,8 @@ impl Queue {
                 reason: None,
                 first: Moment::of(recorded),
                 last_sequence: recorded.sequence,
-            }),
-        };
+            })
+        });
         self.items.update_at(place, |item| {
             item.state = changed.change;
             item.last_sequence = recorded.sequence;

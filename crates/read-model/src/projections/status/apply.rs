@@ -372,10 +372,8 @@ impl Status {
         if id.is_none() {
             return;
         }
-        let place = match self.threads.place(id) {
-            Some(place) => place,
-            None => self.threads.push(ThreadState::new(recorded)),
-        };
+        let known = self.threads.place(id);
+        let place = known.unwrap_or_else(|| self.threads.push(ThreadState::new(recorded)));
         self.threads.update_at(place, |thread| {
             thread.last_sequence = recorded.sequence;
             change(thread);

@@ -166,9 +166,9 @@ impl Tasks {
     }
 
     fn queued(&mut self, recorded: &RecordedEvent, job: &JobQueued) {
-        let place = match self.jobs.place(&job.job_id) {
-            Some(place) => place,
-            None => self.jobs.push(Job {
+        let known = self.jobs.place(&job.job_id);
+        let place = known.unwrap_or_else(|| {
+            self.jobs.push(Job {
                 job_id: job.job_id.clone(),
                 scope: recorded.draft.scope.clone(),
                 title: None,
@@ -177,8 +177,8 @@ impl Tasks {
                 times: 0,
                 first: Moment::of(recorded),
                 last: Moment::of(recorded),
-            }),
-        };
+            })
+        });
         self.jobs.update_at(place, |row| {
             row.times += 1;
             row.title.clone_from(&job.title);
@@ -206,10 +206,8 @@ impl Tasks {
         if id.is_none() {
             return;
         }
-        let place = match self.tasks.place(id) {
-            Some(place) => place,
-            None => self.tasks.push(Task::new(recorded)),
-        };
+        let known = self.tasks.place(id);
+        let place = known.unwrap_or_else(|| self.tasks.push(Task::new(recorded)));
         self.tasks.update_at(place, change);
     }
 

@@ -381,10 +381,8 @@ impl Usage {
     /// Changes the account of the event, and with it the session.
     fn account(&mut self, recorded: &RecordedEvent, change: impl FnOnce(&mut Account)) {
         let key = AccountKey::of(&recorded.draft.scope);
-        let place = match self.accounts.place(key) {
-            Some(place) => place,
-            None => self.accounts.push(Account::new(recorded)),
-        };
+        let known = self.accounts.place(key);
+        let place = known.unwrap_or_else(|| self.accounts.push(Account::new(recorded)));
         let counted = self.accounts.update_at(place, |account| {
             let before = account.counted;
             account.last_sequence = recorded.sequence;
