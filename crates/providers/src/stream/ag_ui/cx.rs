@@ -18,7 +18,18 @@ pub(super) struct Cx<'a> {
     pub(super) run: &'a mut Run,
     frame: u64,
     time: Option<Timestamp>,
+    /// An earlier frame, while something that waited since then is told.
+    earlier: Option<Moment>,
     pub(super) out: Vec<SessionDraft>,
+}
+
+/// A place among the facts: a frame, its number within the run, and how many facts it gave.
+#[derive(Debug, Clone)]
+pub(super) struct Moment {
+    frame: u64,
+    ordinal: u64,
+    told: usize,
+    time: Option<Timestamp>,
 }
 
 impl<'a> Cx<'a> {
@@ -29,7 +40,20 @@ impl<'a> Cx<'a> {
         frame: u64,
         time: Option<Timestamp>,
     ) -> Self {
-        Self { drafter, thread, run, frame, time, out: Vec::new() }
+        Self { drafter, thread, run, frame, time, earlier: None, out: Vec::new() }
+    }
+
+    /// Where the next fact goes.
+    pub(super) fn moment(&self) -> Moment {
+        let (frame, ordinal) = (self.frame, self.run.ordinal);
+        Moment { frame, ordinal, told: self.out.len(), time: self.time.clone() }
+    }
+
+    /// Does something as if at an earlier frame: for what waited to be told.
+    pub(super) fn as_of(&mut self, moment: Moment, act: impl FnOnce(&mut Self)) {
+        self.earlier = Some(moment);
+        act(self);
+        self.earlier = None;
     }
 
     /// The turn, while it has no terminal event.
@@ -79,15 +103,18 @@ impl<'a> Cx<'a> {
     }
 
     fn put<P: EventPayload>(&mut self, scope: Scope, payload: &P, synthetic: bool) {
-        let place = if self.frame == 0 {
-            format!("end-{}", self.run.ordinal)
-        } else {
-            self.run.ordinal.to_string()
+        let now = self.moment();
+        let Moment { frame, ordinal, told, time } = match &mut self.earlier {
+            Some(earlier) => {
+                earlier.told += 1;
+                Moment { told: earlier.told - 1, ..earlier.clone() }
+            }
+            None => now,
         };
-        let nth = self.out.len().to_string();
+        let place = if frame == 0 { format!("end-{ordinal}") } else { ordinal.to_string() };
+        let nth = told.to_string();
         let key = [self.run.key.as_str(), place.as_str(), nth.as_str(), P::descriptor().name];
-        let source =
-            Source { session: &self.thread.session, frame: self.frame, time: self.time.as_ref() };
+        let source = Source { session: &self.thread.session, frame, time: time.as_ref() };
         let draft = if synthetic {
             self.drafter.synthetic(source, &key, scope, payload)
         } else {

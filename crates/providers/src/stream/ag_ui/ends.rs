@@ -1,16 +1,19 @@
 //! Owns the end of turns: what is closed with them, and what is told of their runs.
 
+use std::collections::HashSet;
+
 use event_spine::event::family::diagnostics::{MetricsChanged, UsageUpdated};
 use event_spine::event::family::evidence::EvidenceChanged;
 use event_spine::event::family::lifecycle::{TurnCanceled, TurnCompleted, TurnFailed};
 use event_spine::event::family::task::{SubagentFailed, TaskUpdated};
 use event_spine::event::value::{EvidenceStatus, TaskStatus, ToolStatus, UsageSource};
-use event_spine::{EvidenceId, JsonText};
+use event_spine::{EvidenceId, JsonText, MessageId};
 
 use super::super::recovery::recovery;
 use super::cx::Cx;
 use super::frame::{Usage, Wire, list};
-use super::state::{Phase, subagent_id};
+use super::state::{Phase, message_id, subagent_id};
+use super::stated::Said;
 use super::{people, text, tools};
 
 /// How a turn ends, and what that means for what is still open.
@@ -144,11 +147,12 @@ pub(super) fn task(cx: &mut Cx<'_>, status: TaskStatus, error: Option<&str>) {
     cx.emit(scope, &payload);
 }
 
+/// Tokens, one entry a model and run. Each is told of a message of its own, so that none is taken for a later count of another.
 pub(super) fn usage(cx: &mut Cx<'_>, wire: &Wire) {
     let given: Vec<Usage> = list(wire.usage.as_ref());
-    let scope = cx.scope(None);
     let observed = |n: Option<u64>| n.map(|_| UsageSource::Observed);
-    for used in &given {
+    let mut taken = HashSet::new();
+    for (nth, used) in given.iter().enumerate() {
         let payload = UsageUpdated {
             input_tokens: used.input_tokens,
             output_tokens: used.output_tokens,
@@ -163,11 +167,41 @@ pub(super) fn usage(cx: &mut Cx<'_>, wire: &Wire) {
             model: used.model.clone(),
             provider: used.provider.clone(),
         };
-        cx.emit(scope.clone(), &payload);
+        let said = wrote(cx, &given, used).filter(|s| taken.insert(s.message.clone()));
+        let mut scope = cx.scope(said.as_ref().and_then(|said| said.owner.as_deref()));
+        scope.message_id = Some(match said {
+            Some(said) => message_id(&said.message),
+            // Which of its messages they are of, the stream does not say.
+            None => {
+                let run = cx.run.key.as_str();
+                let parts = [cx.thread.session.as_str(), run, "usage", &nth.to_string()];
+                MessageId::derived(&parts)
+            }
+        });
+        cx.emit(scope, &payload);
     }
     if given.is_empty() && cx.run.spoke {
+        let scope = cx.scope(None);
         cx.emit(scope, &unknown_usage());
     }
+}
+
+/// The last message that the model wrote, by what the state says. An entry that is left alone is of the messages that are left, if
+/// one agent said them all.
+fn wrote(cx: &Cx<'_>, given: &[Usage], used: &Usage) -> Option<Said> {
+    let by_model = |used: &Usage| {
+        let of_it = |said: &&Said| said.model.is_some() && said.model == used.model;
+        cx.run.said.iter().rev().find(of_it)
+    };
+    if let Some(said) = by_model(used) {
+        return Some(said.clone());
+    }
+    let left: Vec<&Said> = cx.run.said.iter().rev().filter(|said| said.model.is_none()).collect();
+    let first = left.first()?;
+    let alone = given.iter().filter(|used| by_model(used).is_none()).count() == 1;
+    let one_agent = left.iter().all(|said| said.owner == first.owner);
+    let text_first = left.iter().find(|said| said.text).unwrap_or(first);
+    (alone && one_agent).then(|| (*text_first).clone())
 }
 
 pub(super) fn unknown_usage() -> UsageUpdated {

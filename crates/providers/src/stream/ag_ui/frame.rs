@@ -302,4 +302,19 @@ pub(super) struct CustomInterrupt {
     pub(super) tool_name: Option<String>,
     pub(super) args: Option<JsonText>,
     pub(super) question: Option<JsonText>,
+    /// What a tool of Mastra says when it suspends itself.
+    pub(super) suspend_payload: Option<JsonText>,
+}
+
+impl CustomInterrupt {
+    /// The question, in words.
+    pub(super) fn asks(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Suspended {
+            #[serde(alias = "message")]
+            question: String,
+        }
+        let own = self.question.as_ref().and_then(|question| question.read().ok());
+        own.or_else(|| Some(self.suspend_payload.as_ref()?.read::<Suspended>().ok()?.question))
+    }
 }

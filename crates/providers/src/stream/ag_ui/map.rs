@@ -14,7 +14,7 @@ use super::frame::{Message, Outcome, Wire, list, outcome};
 use super::people;
 use super::run::{self, status};
 use super::state::{Step, Subagent, message_id, subagent_id};
-use super::{text, tools};
+use super::{stated, text, tools};
 
 /// State of the agent, as opposed to that of an activity.
 const AGENT_STATE: &str = "agent_state";
@@ -30,6 +30,18 @@ pub(super) fn event(cx: &mut Cx<'_>, wire: &Wire, raw: &JsonText) {
     // The chunk forms of a lane end with the next other event in it. Raw events are no part of a lane.
     if !kind.ends_with("_CHUNK") && kind != "RAW" && !cx.run.ended {
         text::close_chunks(cx, wire.subagent_run_id.as_deref());
+    }
+    let owner = wire.subagent_run_id.as_deref();
+    match kind {
+        // A step ends with its state; what the state did not tell by then, it does not tell.
+        "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CHUNK" => {
+            stated::release_held(cx, Some(owner));
+        }
+        "REASONING_START" | "REASONING_MESSAGE_START" | "REASONING_MESSAGE_CHUNK" => {
+            stated::release_held(cx, Some(owner));
+        }
+        "RUN_FINISHED" | "RUN_ERROR" => stated::release_held(cx, None),
+        _ => {}
     }
     let taken = if cx.run.ended {
         after_the_end(cx, wire, raw, kind)
@@ -198,6 +210,7 @@ fn whole_states(cx: &mut Cx<'_>, wire: &Wire, kind: &str) -> Option<bool> {
             let Some(state) = &wire.snapshot else {
                 return Some(false);
             };
+            stated::state(cx, state);
             snapshot(cx, owner, AGENT_STATE, state);
         }
         "STATE_DELTA" => {
@@ -259,6 +272,7 @@ fn in_message(cx: &mut Cx<'_>, id: &str) {
 
 /// The whole list. It is also the one place where the protocol says that a tool failed.
 fn messages_snapshot(cx: &mut Cx<'_>, messages: &[Message]) {
+    stated::asked_in(cx, messages);
     for message in messages {
         tools::told(cx, message);
     }

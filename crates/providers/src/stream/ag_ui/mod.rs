@@ -13,6 +13,7 @@ mod people;
 mod recall;
 mod run;
 mod state;
+mod stated;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -51,7 +51,7 @@ pub(super) fn note(cx: &mut Cx<'_>, wire: &Wire) {
     cx.run.asked.push(Asked {
         id,
         reason: Some(ON_INTERRUPT.to_owned()),
-        title: said.question.and_then(|q| q.read().ok()),
+        title: said.asks(),
         tool: said.tool_call_id,
         tool_name: said.tool_name,
         arguments: Some(said.args.unwrap_or(inner)),
@@ -83,7 +83,7 @@ fn from_interrupt(interrupt: Interrupt) -> Asked {
     Asked {
         id: interrupt.id,
         reason: interrupt.reason,
-        title: interrupt.message,
+        title: interrupt.message.or_else(|| said.asks()),
         tool: interrupt.tool_call_id.or(said.tool_call_id),
         tool_name: said.tool_name,
         arguments: said.args.or(interrupt.metadata),

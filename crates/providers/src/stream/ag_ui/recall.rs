@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use event_spine::event::family::{
     ContextEvent, Event, LifecycleEvent, PolicyEvent, TaskEvent, ToolEvent,
 };
+use event_spine::event::value::ToolStatus;
 use event_spine::{EventDraft, SessionId};
 
 use super::people::NATIVE_ID;
@@ -64,7 +65,18 @@ fn learn(thread: &mut Thread, recorded: &EventDraft, event: Event) {
             | LifecycleEvent::TurnStarted(_)
             | LifecycleEvent::QueueChanged(_) => {}
         },
-        Event::Tool(event) => learn_tool(turn, recorded, event),
+        Event::Tool(event) => {
+            let ended = match &event {
+                ToolEvent::ToolResult(result) => result.status == Some(ToolStatus::Unknown),
+                _ => false,
+            };
+            learn_tool(turn, recorded, event);
+            if let (Some(run), Some(call), true) =
+                (&recorded.scope.run_id, &recorded.scope.tool_call_id, ended)
+            {
+                thread.ended_unknown.insert((run.clone(), call.as_str().to_owned()));
+            }
+        }
         Event::Policy(event) => learn_action(thread, recorded, event),
         Event::Task(event) => learn_agent(turn, recorded, &event),
         Event::Context(event) => match event {
@@ -137,6 +149,7 @@ fn learn_tool(turn: &mut Turn, recorded: &EventDraft, event: ToolEvent) {
                 args: Text::default(),
                 started: true,
                 pending: false,
+                succeeded: false,
             };
             turn.tools.insert(id.as_str().to_owned(), open);
         }

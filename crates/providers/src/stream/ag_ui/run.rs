@@ -13,7 +13,7 @@ use super::cx::Cx;
 use super::ends::{Ending, count_raw, end_turn, evidence, task, unknown_usage, usage};
 use super::frame::{Message, Outcome, RunInput, Wire, outcome};
 use super::state::{Phase, Run, Thread, Turn, message_id, run_id, thread_id};
-use super::{AgUi, SYSTEM, digest, people, text, tools};
+use super::{AgUi, SYSTEM, digest, people, stated, text, tools};
 
 impl AgUi {
     /// RUN_STARTED.
@@ -62,6 +62,7 @@ impl AgUi {
         };
         run.ordinal += 1;
         let mut cx = Cx::new(&self.drafter, thread, &mut run, frame, time);
+        stated::release_held(&mut cx, None);
         count_raw(&mut cx);
         broke_off(&mut cx, "run_not_finished");
         end_turn(&mut cx, &Ending::Failed { category: "incomplete", error: None, code: None });
@@ -262,6 +263,7 @@ const KNOWN_CATEGORIES: [&str; 12] = [
 
 /// The input ended.
 pub(super) fn end_of_input(cx: &mut Cx<'_>, end: EndOfInput) {
+    stated::release_held(cx, None);
     count_raw(cx);
     if cx.run.ended {
         return;

@@ -1,11 +1,13 @@
 //! Owns what the adapter knows of a thread: the turn, its runs, and what is open in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use event_spine::event::value::Role;
 use event_spine::{
     ActionId, RunId, Scope, SessionId, StepId, SubagentId, TaskId, ThreadId, ToolCallId, TurnId,
 };
+
+use super::stated::{Asked, Held, Said};
 
 /// The longest argument or message text that is put together, in bytes. The pieces of longer ones are still recorded.
 const MAX_TEXT: usize = 16 << 20;
@@ -23,6 +25,8 @@ pub(super) struct Thread {
     pub(super) before: HashMap<RunId, (Option<Turn>, bool)>,
     /// Interrupt ids and the run that used them first: the protocol has them unique within a run only.
     pub(super) actions_used: HashMap<String, RunId>,
+    /// Calls that the log has as ended with an unknown status, by run.
+    pub(super) ended_unknown: HashSet<(RunId, String)>,
 }
 
 impl Thread {
@@ -34,6 +38,7 @@ impl Thread {
             broken: false,
             before: HashMap::new(),
             actions_used: HashMap::new(),
+            ended_unknown: HashSet::new(),
         }
     }
 }
@@ -72,6 +77,8 @@ pub(super) struct Tool {
     pub(super) started: bool,
     /// A client was told to run it.
     pub(super) pending: bool,
+    /// The state says that it was a success; the result is still to come.
+    pub(super) succeeded: bool,
 }
 
 /// An open request to a person.
@@ -130,6 +137,14 @@ pub(super) struct Run {
     pub(super) asked: Vec<super::people::Asked>,
     /// Messages of `THINKING_*` have no ids.
     pub(super) thinking: u64,
+    /// The last messages of the model.
+    pub(super) said: VecDeque<Said>,
+    /// Calls that messages ask for and no event told of.
+    pub(super) asked_for: HashMap<String, Asked>,
+    /// Calls that have ended.
+    pub(super) settled: HashSet<String>,
+    /// Results whose status may still be told.
+    pub(super) held: Vec<Held>,
 }
 
 /// An open text message.
@@ -191,6 +206,10 @@ impl Run {
             spoke: false,
             asked: Vec::new(),
             thinking: 0,
+            said: VecDeque::new(),
+            asked_for: HashMap::new(),
+            settled: HashSet::new(),
+            held: Vec::new(),
         }
     }
 

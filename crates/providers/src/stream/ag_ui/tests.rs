@@ -113,6 +113,112 @@ fn two_inputs_of_one_thread_make_one_turn() {
     }
 }
 
+/// What a line of [`spell`] says of a call: its kind, its name and its status.
+fn calls(text: &str) -> Vec<String> {
+    let lines = text.lines().filter(|l| l.contains("tool.result") || l.contains("tool.failed"));
+    lines
+        .map(|line| {
+            let (head, payload) = line.split_once(" {").unwrap();
+            let payload: serde_json::Value =
+                serde_json::from_str(&format!("{{{payload}")).unwrap_or_default();
+            let call = head.split(' ').find_map(|word| word.strip_prefix("toolCall="));
+            let word = |name: &str| payload[name].as_str().unwrap_or_default().to_owned();
+            format!("{} {} {}", call.unwrap_or_default(), word("toolName"), word("status"))
+        })
+        .collect()
+}
+
+/// The integration joins the arguments of calls that the model asks for at once, and tells nothing of a call that fails; the
+/// state of the agent has all of it.
+// verifies: R91
+#[test]
+fn what_the_events_leave_out_the_state_tells() {
+    let batch = adapt(Format::AgUi, &read("ag-ui/parallel-joined.jsonl"), EndOfInput::Closed);
+    let text = spell(&batch);
+    assert_eq!(
+        calls(&text),
+        [
+            "call_p1 get_weather succeeded",
+            "call_p2 get_weather succeeded",
+            "call_p3 flaky_lookup failed"
+        ]
+    );
+    let args = |call: &str| -> Option<String> {
+        let mut told = batch.drafts.iter().map(|made| &made.draft).filter(|draft| {
+            draft.event_type.name() == "tool.args" && draft.scope.get("toolCallId") == Some(call)
+        });
+        let payload = told.next_back()?.payload.read::<serde_json::Value>().ok()?;
+        Some(format!("{} {}", payload["state"].as_str()?, payload["args"]))
+    };
+    let told: Vec<_> = ["call_p1", "call_p2", "call_p3"].into_iter().filter_map(args).collect();
+    assert_eq!(
+        told,
+        [
+            r#"input-available {"city":"Paris"}"#,
+            r#"input-available {"city":"Tokyo"}"#,
+            r#"input-available {"key":"beta"}"#
+        ]
+    );
+}
+
+/// The status comes behind the result; a part of the stream that ends between the two leaves it unknown for good.
+#[test]
+fn a_result_waits_for_its_status_to_the_end_of_its_step() {
+    let result = r#"
+{"type":"RUN_STARTED","threadId":"t","runId":"r1"}
+{"type":"STEP_STARTED","stepName":"tools"}
+{"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"f"}
+{"type":"TOOL_CALL_END","toolCallId":"c1"}
+{"type":"TOOL_CALL_RESULT","messageId":"m1","toolCallId":"c1","content":"boom"}
+"#;
+    let state = |status: &str| {
+        format!(
+            r#"{{"type":"STATE_SNAPSHOT","snapshot":{{"messages":[{{"type":"tool","tool_call_id":"c1","name":"f","content":"boom","status":"{status}"}}]}}}}
+"#
+        )
+    };
+    let rest = r#"{"type":"STEP_FINISHED","stepName":"tools"}
+{"type":"TOOL_CALL_RESULT","messageId":"m1","toolCallId":"c1","content":"boom"}
+{"type":"RUN_FINISHED","threadId":"t","runId":"r1"}
+"#;
+    let told_with = |state: &str| told(&format!("{result}{state}{rest}"));
+    for (state, expected) in [
+        (state("success"), "c1 f succeeded"),
+        (state("error"), "c1 f failed"),
+        (state("odd"), "c1 f unknown"),
+        (String::new(), "c1 f unknown"),
+    ] {
+        let text = told_with(&state);
+        assert_eq!(calls(&text), [expected], "{text}");
+        assert!(text.contains("second_result"), "{text}");
+        let at = |part: &str| text.find(part);
+        assert!(at("\"boom\"") < at("step_finished"), "{text}");
+    }
+    let part = format!("{}\n", result.trim());
+    let whole = format!("{}{}{rest}", part, state("error"));
+    let log = adapt_parts(Format::AgUi, &[part.as_bytes(), whole.as_bytes(), whole.as_bytes()]);
+    let ends = log.iter().filter(|d| ["tool.result", "tool.failed"].contains(&d.event_type.name()));
+    assert_eq!(ends.count(), 1);
+}
+
+/// Tokens of several models are told of several messages.
+
+#[test]
+fn tokens_of_each_model_have_a_message_of_their_own() {
+    for (name, parts) in [
+        ("two models", vec!["two-models.jsonl"]),
+        ("two runs", vec!["subagent-approval.part1.jsonl", "subagent-approval.part2.jsonl"]),
+    ] {
+        let inputs: Vec<_> = parts.iter().map(|part| read(&format!("ag-ui/{part}"))).collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let log = adapt_parts(Format::AgUi, &inputs);
+        let told = log.iter().filter(|draft| draft.event_type.name() == "usage.updated");
+        let messages: Vec<_> = told.map(|draft| draft.scope.message_id.clone().unwrap()).collect();
+        let distinct: std::collections::HashSet<_> = messages.iter().collect();
+        assert_eq!((messages.len(), distinct.len()), (2 * parts.len(), 2 * parts.len()), "{name}");
+    }
+}
+
 // verifies: R94
 #[test]
 fn a_message_list_repairs_what_an_earlier_run_lost() {

@@ -7,7 +7,7 @@ use event_spine::event::value::Role;
 use super::cx::Cx;
 use super::frame::Wire;
 use super::state::{Chunk, Message, Part, message_id, part_id, tool_call_id};
-use super::tools;
+use super::{stated, tools};
 
 /// TEXT_MESSAGE_START.
 pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
@@ -22,6 +22,9 @@ fn open(cx: &mut Cx<'_>, id: &str, role: Option<&str>, owner: Option<&str>) {
     let role = role.map(role_of).filter(|role| *role != Role::Assistant);
     if role.is_none() {
         cx.run.model_speaks(owner);
+    }
+    if role.is_none() {
+        stated::said(cx, id, owner, true);
     }
     let part = part(cx, id, "text", owner);
     cx.run.messages.insert(id.to_owned(), Message { part, role });

@@ -8,6 +8,7 @@ use super::super::recovery::{recovery, unanswered};
 use super::cx::Cx;
 use super::frame::{Message, RunInput, Wire};
 use super::state::{Chunk, Text, Tool, message_id, tool_call_id};
+use super::stated::{self, Asked, Held};
 use super::text::close_chunks;
 
 /// Name of a tool whose name the stream does not say.
@@ -26,6 +27,9 @@ pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
     } else {
         cx.run.model_speaks(owner);
         let message = wire.parent_message_id.clone();
+        if let Some(message) = &message {
+            stated::said(cx, message, owner, false);
+        }
         open(cx, id, name.unwrap_or(UNNAMED), owner, message);
     }
     arrive(cx, id, None);
@@ -40,7 +44,9 @@ fn open(cx: &mut Cx<'_>, id: &str, name: &str, owner: Option<&str>, message: Opt
         args: Text::default(),
         started: false,
         pending: false,
+        succeeded: false,
     };
+    cx.run.asked_for.remove(id);
     if let Some(turn) = cx.turn() {
         turn.tools.insert(id.to_owned(), tool);
     }
@@ -156,39 +162,98 @@ pub(super) fn chunk(cx: &mut Cx<'_>, wire: &Wire) {
     }
 }
 
-/// TOOL_CALL_RESULT. The protocol does not say whether it is a success.
-pub(super) fn result(cx: &mut Cx<'_>, wire: &Wire, id: &str, content: &JsonText) {
-    let owner = wire.subagent_run_id.as_deref();
-    close(cx, id, owner, wire.message_id.as_deref(), Ok(content.clone()));
+/// How a call ended.
+pub(super) enum Ended {
+    /// With a result.
+    Result { status: ToolStatus, output: JsonText },
+    /// With an error and what was printed.
+    Failed { error: String, output: Option<JsonText> },
 }
 
-/// Ends a call with its output, or with an error and what was printed.
-fn close(
-    cx: &mut Cx<'_>,
-    id: &str,
-    owner: Option<&str>,
-    message: Option<&str>,
-    outcome: Result<JsonText, (String, Option<JsonText>)>,
-) {
-    if !cx.turn().is_some_and(|turn| turn.tools.contains_key(id)) {
-        open(cx, id, UNNAMED, owner, None);
-    }
-    let Some((mut scope, tool)) = find(cx, id) else {
+/// TOOL_CALL_RESULT. The protocol does not say whether it is a success; the state that a step ends with may.
+pub(super) fn result(cx: &mut Cx<'_>, wire: &Wire, id: &str, content: &JsonText) {
+    let owner = wire.subagent_run_id.as_deref();
+    if cx.run.settled.contains(id) || cx.run.held.iter().any(|held| held.call == id) {
+        cx.warn("second_result", Some(format!("tool call {id}")), None);
         return;
+    }
+    let (message, output) = (wire.message_id.as_deref(), content.clone());
+    let (owner, succeeded) = begun(cx, id, owner);
+    let in_step = cx.run.steps.iter().any(|step| step.owner == owner);
+    if succeeded || !in_step {
+        let status = if succeeded { ToolStatus::Succeeded } else { ToolStatus::Unknown };
+        close(cx, id, None, message, Ended::Result { status, output });
+        return;
+    }
+    let (call, message) = (id.to_owned(), message.map(str::to_owned));
+    cx.run.held.push(Held { call, owner, message, output, moment: cx.moment() });
+}
+
+/// Opens a call that no event told of.
+pub(super) fn open_asked(cx: &mut Cx<'_>, id: &str, asked: &Asked) {
+    open(cx, id, &asked.name, None, None);
+    let tool = cx.turn().and_then(|turn| turn.tools.get_mut(id));
+    if let (Some(tool), Some(args)) = (tool, &asked.args) {
+        tool.args.add(args.as_str());
+    }
+}
+
+/// Puts arguments in the place of pieces that make no JSON.
+pub(super) fn correct(cx: &mut Cx<'_>, id: &str, args: &JsonText) {
+    let Some(tool) = cx.turn().and_then(|turn| turn.tools.get_mut(id)) else {
+        return;
+    };
+    let told = &tool.args;
+    if told.over || told.text.trim().is_empty() || JsonText::parse(&told.text).is_ok() {
+        return;
+    }
+    tool.args = Text::default();
+    tool.args.add(args.as_str());
+    if let Some((scope, tool)) = find(cx, id) {
+        cx.emit(scope, &whole_args(&tool));
+    }
+}
+
+/// Makes sure that a call has begun; gives its agent, and whether it is known to have succeeded.
+fn begun(cx: &mut Cx<'_>, id: &str, owner: Option<&str>) -> (Option<String>, bool) {
+    if !cx.turn().is_some_and(|turn| turn.tools.contains_key(id)) {
+        match cx.run.asked_for.remove(id) {
+            Some(asked) => open_asked(cx, id, &asked),
+            None => open(cx, id, UNNAMED, owner, None),
+        }
+    }
+    let Some((scope, tool)) = find(cx, id) else {
+        return (None, false);
     };
     if !tool.started {
         if !tool.args.text.is_empty() {
             cx.emit(scope.clone(), &whole_args(&tool));
         }
-        cx.emit_synthetic(scope.clone(), &started(&tool));
+        cx.emit_synthetic(scope, &started(&tool));
+        mark_started(cx, id);
     }
+    (tool.owner, tool.succeeded)
+}
+
+/// Ends a call, which begins with it when nothing said so before.
+pub(super) fn close(
+    cx: &mut Cx<'_>,
+    id: &str,
+    owner: Option<&str>,
+    message: Option<&str>,
+    ended: Ended,
+) {
+    begun(cx, id, owner);
+    let Some((mut scope, tool)) = find(cx, id) else {
+        return;
+    };
     if let Some(message) = message {
         scope.message_id = Some(message_id(message));
     }
-    match outcome {
-        Ok(output) => {
+    match ended {
+        Ended::Result { status, output } => {
             let payload = ToolResult {
-                status: Some(ToolStatus::Unknown),
+                status: Some(status),
                 output: Some(output),
                 preview: None,
                 output_ref: None,
@@ -200,7 +265,7 @@ fn close(
             };
             cx.emit(scope, &payload);
         }
-        Err((error, output)) => {
+        Ended::Failed { error, output } => {
             let mut payload = failed("execution_failed", ToolStatus::Failed, tool.name);
             payload.error = Some(error);
             payload.output = output;
@@ -210,6 +275,7 @@ fn close(
     if let Some(turn) = cx.turn() {
         turn.tools.remove(id);
     }
+    cx.run.settled.insert(id.to_owned());
     cx.run.lane(tool.owner.as_deref()).after_result = true;
 }
 
@@ -284,18 +350,23 @@ pub(super) fn results_in(cx: &mut Cx<'_>, input: Option<&RunInput>) {
     }
 }
 
-/// A tool message says how a call ended that is still open; of no other does it say anything new.
+/// A tool message says how a call ended that is still open, or that a call failed of which no event told.
 pub(super) fn told(cx: &mut Cx<'_>, message: &Message) {
     let (Some(id), "tool") = (message.tool_call_id.as_deref(), message.role.as_str()) else {
         return;
     };
-    if !cx.turn().is_some_and(|turn| turn.tools.contains_key(id)) {
+    let tool = cx.turn().and_then(|turn| turn.tools.get(id));
+    let (open, succeeded) = (tool.is_some(), tool.is_some_and(|tool| tool.succeeded));
+    if !(open || message.error.is_some() && stated::open_failed(cx, id)) {
         return;
     }
     let content = message.content.clone();
-    let outcome = match &message.error {
-        Some(error) => Err((error.clone(), content)),
-        None => Ok(content.unwrap_or_else(JsonText::empty_object)),
+    let ended = match &message.error {
+        Some(error) => Ended::Failed { error: error.clone(), output: content },
+        None => Ended::Result {
+            status: if succeeded { ToolStatus::Succeeded } else { ToolStatus::Unknown },
+            output: content.unwrap_or_else(JsonText::empty_object),
+        },
     };
-    close(cx, id, None, message.id.as_deref(), outcome);
+    close(cx, id, None, message.id.as_deref(), ended);
 }

@@ -159,18 +159,18 @@ impl ExecutionGraph {
     /// Tokens stated apart from the model call that used them: by its message, else the newest call of the lane. Where
     /// no call was recorded the tokens tell of one, and nobody knows how it went.
     fn usage(&mut self, cx: &Cx<'_>, tokens: Tokens, model: Option<&str>) {
-        let call = if cx.scope().message_id.is_some() {
-            self.model_call(cx)
+        let known = if let Some(message) = &cx.scope().message_id {
+            let id = self.current(NodeKind::ModelCall, message.as_str());
+            self.nodes.contains(id.as_ref()).then_some(id)
         } else {
             let lane = self.lane(cx);
-            let known =
-                self.open_in(&lane, NodeKind::ModelCall).or_else(|| self.newest_call(&lane));
-            known.or_else(|| {
-                let id = self.model_call(cx)?;
-                self.settle(cx, &id, Status::Unknown, None);
-                Some(id)
-            })
+            self.open_in(&lane, NodeKind::ModelCall).or_else(|| self.newest_call(&lane))
         };
+        let call = known.or_else(|| {
+            let id = self.model_call(cx)?;
+            self.settle(cx, &id, Status::Unknown, None);
+            Some(id)
+        });
         let Some(id) = call else {
             return;
         };
