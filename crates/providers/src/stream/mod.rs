@@ -29,7 +29,7 @@ use event_spine::{EventDraft, SessionId, Timestamp};
 
 pub use error::{AdaptError, AdaptErrorKind};
 pub use frames::{Frame, Framing};
-pub use pipeline::{Batch, Pipeline};
+pub use pipeline::{Batch, Conflict, Pipeline};
 
 /// What an adapter is told from outside.
 #[derive(Debug, Clone)]

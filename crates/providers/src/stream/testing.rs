@@ -39,6 +39,7 @@ pub(super) fn run(mut pipeline: Pipeline, input: &[u8], end: EndOfInput) -> Batc
     batch.drafts.extend(last.drafts);
     batch.faults.extend(last.faults);
     batch.known += last.known;
+    batch.conflict = batch.conflict.or(last.conflict);
     batch
 }
 
