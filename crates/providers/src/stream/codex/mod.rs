@@ -13,6 +13,7 @@ mod events;
 mod frame;
 mod items;
 mod live;
+mod output;
 mod people;
 mod runs;
 mod state;

@@ -34,7 +34,7 @@ pub(super) fn asked(cx: &mut Cx<'_>, kind: &str, payload: &Value) {
         title: questions.first().and_then(|q| owned(q, "question")),
         reason: owned(payload, "reason").or_else(|| owned(payload, "message")),
         tool_name: tool_name.map(str::to_owned),
-        arguments: arguments(payload),
+        arguments: arguments(payload).or_else(|| tools::changes_of(cx, &key)),
         arguments_hash: None,
         risk: None,
         choices: choices(payload),
@@ -68,7 +68,8 @@ fn arguments(payload: &Value) -> Option<JsonText> {
             members.shift_remove(name);
         }
     }
-    json(&asked).or_else(|| given(payload, "command"))
+    let says_nothing = asked.as_object().is_some_and(serde_json::Map::is_empty);
+    json(&asked).filter(|_| !says_nothing).or_else(|| given(payload, "command"))
 }
 
 fn scope(cx: &Cx<'_>, key: &str, id: &ActionId) -> Scope {

@@ -146,6 +146,75 @@ fn an_error_is_told_once() {
     }
 }
 
+fn payload_of(name: &str, kind: &str) -> serde_json::Value {
+    let batch = adapt(Format::Codex, &read(&format!("codex/{name}.jsonl")), EndOfInput::Closed);
+    let made = batch.drafts.iter().find(|d| d.draft.event_type.name() == kind);
+    made.unwrap_or_else(|| panic!("{name} has no {kind}")).draft.payload.read().unwrap()
+}
+
+/// A rollout has no item for a call that was refused; Codex's own words in the place of its output say so.
+// verifies: H13
+#[test]
+fn refusals_of_rollouts() {
+    for (name, status, category) in [
+        ("approval-exec-denied", "rejected", "permission_denied"),
+        ("approval-patch-denied", "rejected", "permission_denied"),
+        ("approval-exec-cancel", "cancelled", "cancelled"),
+        ("escalate-refused", "denied", "permission_denied"),
+    ] {
+        let payload = payload_of(name, "tool.failed");
+        assert_eq!(payload["status"], status, "{name}");
+        assert_eq!(payload["failureCategory"], category, "{name}");
+    }
+    // The output of a command is never read.
+    let word = |output: &str| super::output::refused(&output.into());
+    assert_eq!(word("Chunk ID: 1\nWall time: 0.1 seconds\nOutput:\naborted by user"), None);
+    assert_eq!(word("the log says: aborted by user"), None);
+    assert_eq!(word(r#"Rejected(\"rejected by user\")"#), None);
+}
+
+/// The preview of an output is what a person reads; the output itself stays whole.
+#[test]
+fn previews_are_what_a_person_reads() {
+    for (name, preview) in [("long", "1\n2\n3\n"), ("code-mode-tool-ok", "a.txt\nb.txt\ndone\n")] {
+        let batch = adapt(Format::Codex, &read(&format!("codex/{name}.jsonl")), EndOfInput::Closed);
+        let told: Vec<serde_json::Value> = batch
+            .drafts
+            .iter()
+            .filter(|d| d.draft.event_type.name() == "tool.result")
+            .filter_map(|d| d.draft.payload.read().ok())
+            .collect();
+        let with = told.iter().find(|payload| payload.get("preview").is_some());
+        let with = with.unwrap_or_else(|| panic!("{name}: {told:?}"));
+        assert_eq!(with["preview"], preview, "{name}");
+        assert_ne!(with["output"], preview, "{name}");
+    }
+    let of = |content: serde_json::Value| super::output::preview(&content);
+    assert_eq!(of("plain\nOutput:\nx".into()), None);
+    assert_eq!(of("Output:\nx".into()), None);
+    assert_eq!(of("Wall time: 1 seconds\nOutput:\n".into()), Some(String::new()));
+    assert_eq!(of(serde_json::json!([{"type": "input_image"}])), None);
+}
+
+/// What a patch changes is in its item, also while it waits for an answer.
+#[test]
+fn a_live_patch_names_its_files() {
+    let name = "app-server.approval-patch-approved";
+    let files = "/workspace/a.txt, /workspace/hello.txt";
+    assert_eq!(payload_of(name, "tool.started")["title"], files);
+    for kind in ["tool.args", "action.required"] {
+        let payload = payload_of(name, kind);
+        let args = payload.get("args").or_else(|| payload.get("arguments")).unwrap();
+        assert!(args["changes"].get("/workspace/hello.txt").is_some(), "{kind}: {payload}");
+    }
+    let batch = adapt(Format::Codex, &read(&format!("codex/{name}.jsonl")), EndOfInput::Closed);
+    let made = batch.drafts.iter().filter(|d| d.draft.event_type.name() == "artifact.changed");
+    for artifact in made {
+        let payload: serde_json::Value = artifact.draft.payload.read().unwrap();
+        assert!(payload.get("path").or_else(|| payload.get("title")).is_some(), "{payload}");
+    }
+}
+
 /// The server's lines alone: the decision follows from what the call then did, its time from when the question was closed.
 // verifies: R92
 #[test]

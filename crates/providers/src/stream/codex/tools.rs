@@ -14,10 +14,13 @@ use super::super::recovery::{recovery, unanswered};
 use super::cx::Cx;
 use super::frame::{command_line, given, json, millis, owned, snake, text};
 use super::state::{Tool, tool_call_id, turn_id};
-use super::{people, turn};
+use super::{output, people, turn};
 
 /// How much of a new file is shown, in characters.
 const PREVIEW: usize = 400;
+
+/// How many files of a patch are named in its title.
+const NAMED: usize = 5;
 
 /// What is known of a call when it begins.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +42,8 @@ pub(super) struct Opening {
 pub(super) struct Outcome {
     pub(super) status: ToolStatus,
     pub(super) output: Option<JsonText>,
+    /// The part of the output that a person reads, where that is not all of it.
+    pub(super) preview: Option<String>,
     pub(super) error: Option<String>,
     pub(super) exit_code: Option<i64>,
     pub(super) duration_ms: Option<u64>,
@@ -49,6 +54,7 @@ impl Default for Outcome {
         Self {
             status: ToolStatus::Unknown,
             output: None,
+            preview: None,
             error: None,
             exit_code: None,
             duration_ms: None,
@@ -131,14 +137,24 @@ pub(super) fn output(cx: &mut Cx<'_>, call: &str, payload: &Value) {
         settle(cx, call, ran);
         return;
     }
-    let status = match (verdict, success) {
-        (Some(verdict), _) => verdict,
-        (None, Some(true)) => ToolStatus::Succeeded,
-        (None, Some(false)) => ToolStatus::Failed,
-        (None, None) => ToolStatus::Unknown,
+    let refused = content.filter(|_| is_command).and_then(output::refused);
+    let status = match (verdict, success, refused) {
+        (Some(verdict), _, _) => verdict,
+        (None, Some(true), _) => ToolStatus::Succeeded,
+        (None, Some(false), _) => ToolStatus::Failed,
+        (None, None, Some(refused)) => refused,
+        (None, None, None) => ToolStatus::Unknown,
     };
-    let output = content.filter(|c| !c.is_null()).and_then(json);
-    settle(cx, call, Outcome { status, output, ..Outcome::default() });
+    let given = content.filter(|c| !c.is_null());
+    let outcome = Outcome {
+        status,
+        preview: given.and_then(output::preview),
+        error: refused.and(given).and_then(Value::as_str).map(str::to_owned),
+        // The words of a refusal stand in the place of an output.
+        output: given.filter(|_| refused.is_none()).and_then(json),
+        ..Outcome::default()
+    };
+    settle(cx, call, outcome);
 }
 
 /// The output of the shell tool of 2025: JSON inside a string, with the exit status as a number.
@@ -153,6 +169,7 @@ fn ran(content: &Value) -> Option<Outcome> {
             _ => ToolStatus::Failed,
         },
         output: inner.get("output").and_then(json),
+        preview: None,
         error: None,
         exit_code: Some(exit_code),
         duration_ms: seconds.map(|s| (s * 1000.0) as u64),
@@ -177,6 +194,7 @@ pub(super) fn settle(cx: &mut Cx<'_>, call: &str, outcome: Outcome) {
     if failed {
         let mut payload = failure(category, outcome.status, tool.name);
         payload.output = outcome.output;
+        payload.preview = outcome.preview;
         let by_exit = || outcome.exit_code.map(|code| format!("exit status {code}"));
         payload.error = outcome.error.or_else(by_exit);
         payload.exit_code = outcome.exit_code;
@@ -186,7 +204,7 @@ pub(super) fn settle(cx: &mut Cx<'_>, call: &str, outcome: Outcome) {
         let payload = ToolResult {
             status: Some(outcome.status),
             output: outcome.output,
-            preview: None,
+            preview: outcome.preview,
             output_ref: None,
             truncated: false,
             exit_code: outcome.exit_code,
@@ -289,6 +307,7 @@ pub(super) fn command(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) 
     let outcome = Outcome {
         status,
         output: output.and_then(|words| json(&Value::String(words))),
+        preview: None,
         error: None,
         exit_code,
         duration_ms: millis(item),
@@ -337,6 +356,7 @@ pub(super) fn file_change(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Val
     let outcome = Outcome {
         status,
         output: stdout.and_then(|words| json(&Value::String(words))),
+        preview: None,
         error: stderr.filter(|words| !words.is_empty() && status != ToolStatus::Succeeded),
         exit_code: None,
         duration_ms: millis(item),
@@ -362,12 +382,31 @@ fn open_patch(cx: &mut Cx<'_>, call: &str, item: &Value) {
     let opening = Opening {
         name: "apply_patch".to_owned(),
         kind: Some(ToolKind::FileChange),
+        title: item.get("changes").and_then(files),
+        args: item
+            .get("changes")
+            .and_then(|changes| json(&serde_json::json!({"changes": changes}))),
         ..Opening::default()
     };
     open(cx, call, opening);
     if let (Some(tool), Some(changes)) = (cx.thread.open.get_mut(call), item.get("changes")) {
         tool.changes = Some(changes.clone());
     }
+}
+
+/// The names of the files that a patch changes.
+fn files(changes: &Value) -> Option<String> {
+    let all = changes.as_object()?;
+    let names: Vec<&str> = all.keys().take(NAMED).map(String::as_str).collect();
+    let more = all.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| names.join(", ") + &more)
+}
+
+/// What a patch that waits for an answer would change.
+pub(super) fn changes_of(cx: &Cx<'_>, call: &str) -> Option<JsonText> {
+    let changes = cx.thread.open.get(call)?.changes.as_ref()?;
+    json(&serde_json::json!({"changes": changes}))
 }
 
 fn artifact(cx: &mut Cx<'_>, scope: &Scope, path: &str, change: &Value) {
@@ -413,7 +452,7 @@ pub(super) fn turn_diff(cx: &mut Cx<'_>, payload: &Value) {
     let payload = ArtifactChanged {
         change: ArtifactChange::Updated,
         kind: Some("diff".to_owned()),
-        title: None,
+        title: Some("all changes of the turn".to_owned()),
         path: None,
         version_id: None,
         media_type: None,
@@ -461,7 +500,8 @@ pub(super) fn mcp(cx: &mut Cx<'_>, call: &str, item: &Value, frame: &Value) {
     };
     let status = if flagged { ToolStatus::Failed } else { status };
     let output = content.and_then(json);
-    let outcome = Outcome { status, output, error, exit_code: None, duration_ms: millis(item) };
+    let duration_ms = millis(item);
+    let outcome = Outcome { status, output, error, duration_ms, ..Outcome::default() };
     settle(cx, call, outcome);
 }
 
