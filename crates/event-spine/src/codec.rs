@@ -133,6 +133,15 @@ pub(crate) fn peek(bytes: &[u8]) -> Option<(SessionId, u64)> {
     Some((SessionId::parse(session).ok().filter(|_| plausible)?, first))
 }
 
+/// Whose batch the bytes are, and the first and last sequence in it, without reading its records.
+pub(crate) fn place_of(bytes: &[u8]) -> Option<(SessionId, u64, u64)> {
+    // All fields before the records, and how many these are.
+    type Head<'b> = (&'b str, i64, u64, &'b [u8], Option<(&'b str, u64)>, u64);
+    let (head, _) = postcard::take_from_bytes::<Head<'_>>(bytes).ok()?;
+    let (session, _, first, _, _, records) = head;
+    Some((SessionId::parse(session).ok()?, first, first.checked_add(records.checked_sub(1)?)?))
+}
+
 impl StoredBatch<'_> {
     /// Sequence of the last record.
     pub(crate) fn last(&self) -> u64 {

@@ -10,6 +10,21 @@ use crate::store::Head;
 /// An I/O error that several waiters can share.
 pub(crate) type SharedIo = Arc<std::io::Error>;
 
+/// What an I/O error says, in a few words for people.
+#[must_use]
+pub fn reason(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "no permission".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
+    }
+}
+
 /// A log cannot be opened.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -46,6 +61,30 @@ pub enum OpenError {
         /// The newest format that is understood here.
         supported: u32,
     },
+    /// A newer version of this program wrote a part of the log.
+    #[error("{} was written by a newer spine (version {found}, this program reads up to {supported}); use a newer spine", path.display())]
+    NewerPart {
+        /// The file.
+        path: PathBuf,
+        /// The version in it.
+        found: u32,
+        /// The newest version that is understood here.
+        supported: u32,
+    },
+    /// There is a journal, and its format mark is lost.
+    #[error("{} has a journal, but its FORMAT file {what}; `spine salvage` copies what is there into a new folder", dir.display())]
+    FormatLost {
+        /// The folder.
+        dir: PathBuf,
+        /// What is wrong with the mark.
+        what: &'static str,
+    },
+    /// There is no such folder.
+    #[error("there is no folder {}; name one that spine made", dir.display())]
+    NoFolder {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -57,15 +96,6 @@ pub enum OpenError {
         #[source]
         source: SharedIo,
     },
-    /// The journal cannot be read.
-    #[error("the journal of {} cannot be read", dir.display())]
-    Journal {
-        /// The data folder.
-        dir: PathBuf,
-        /// The cause.
-        #[source]
-        source: Box<ReadError>,
-    },
     /// The blob store cannot be opened.
     #[error("cannot open the blob store: {detail}")]
     Blobs {
@@ -75,14 +105,6 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// A log that opens, and whose journal then cannot be read.
-    pub(crate) fn reading(dir: &std::path::Path, error: ReadError) -> Self {
-        match error {
-            ReadError::Io { action, path, source } => Self::Io { action, path, source },
-            other => Self::Journal { dir: dir.to_owned(), source: Box::new(other) },
-        }
-    }
-
     pub(crate) fn io(
         action: &'static str,
         path: impl Into<PathBuf>,
@@ -271,6 +293,16 @@ pub enum ReadError {
         /// The last event before it that was on disk before anyone was told of it.
         last_barrier: Head,
     },
+    /// A newer version of this program wrote a part of the log.
+    #[error("{} was written by a newer spine (version {found}, this program reads up to {supported}); use a newer spine", path.display())]
+    NewerPart {
+        /// The file.
+        path: PathBuf,
+        /// The version in it.
+        found: u32,
+        /// The newest version that is understood here.
+        supported: u32,
+    },
     /// A file cannot be read.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -282,35 +314,4 @@ pub enum ReadError {
         #[source]
         source: SharedIo,
     },
-}
-
-impl ReadError {
-    pub(crate) fn io(
-        action: &'static str,
-        path: impl Into<PathBuf>,
-    ) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::Io { action, path, source: Arc::new(source) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_journal_that_cannot_be_read_says_so_and_why() {
-        let dir = std::path::Path::new("/data");
-        let source = Arc::new(std::io::ErrorKind::PermissionDenied.into());
-        let path = PathBuf::from("/data/journal/0000000001.seg");
-        let error = OpenError::reading(dir, ReadError::Io { action: "read", path, source });
-        assert_eq!(error.to_string(), "cannot read /data/journal/0000000001.seg");
-
-        let session: SessionId = "sess_1".parse().unwrap();
-        let damaged = ReadError::Damaged { session, from: 3, to: 4, reason: "checksum".into() };
-        let error = OpenError::reading(dir, damaged.clone());
-        assert_eq!(error.to_string(), "the journal of /data cannot be read");
-        let source = std::error::Error::source(&error).map(ToString::to_string);
-        assert_eq!(source, Some(damaged.to_string()));
-    }
 }

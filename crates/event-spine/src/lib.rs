@@ -60,6 +60,7 @@ pub mod integrity;
 pub mod wire;
 mod codec;
 mod error;
+mod files;
 pub mod blob;
 pub mod store;
 mod log;
@@ -68,7 +69,7 @@ mod parallel;
 mod wait;
 
 pub use checkpoint::Checkpoints;
-pub use error::{AppendError, Defect, OpenError, ReadError, StoreFault};
+pub use error::{AppendError, Defect, OpenError, ReadError, StoreFault, reason};
 pub use event::{Event, EventPayload, EventType};
 pub use id::{
     ActionId, ArtifactId, AttemptId, EventId, EvidenceId, IdError, MAX_ID_BYTES, MessageId, PartId,
@@ -79,10 +80,10 @@ pub use integrity::{ChainHash, LeafHash, PayloadDigest, Salt};
 pub use json::{JsonError, JsonText, MAX_DEPTH, Repairs};
 pub use log::mask;
 pub use log::{
-    Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Gap, Head,
-    HeldThere, LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery, RecoveryNote,
-    Salvage, SalvageError, Salvaged, SessionSummary, Stats, StatsWarning, StorageFinding,
-    SyncPolicy, Verification, salvage, validate,
+    Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Found,
+    Gap, Head, HeldThere, LogOptions, LogReader, Masker, ReadMode, RealDisk, Receipt, Recovery,
+    RecoveryNote, Salvage, SalvageError, Salvaged, SessionSummary, Stats, StatsWarning,
+    StorageFinding, SyncPolicy, Verification, salvage, validate,
 };
 pub use record::{EventDraft, RecordedEvent, SCHEMA_VERSION};
 pub use refs::{Ref, RefKind, RefOrigin, Refs, RefsError};

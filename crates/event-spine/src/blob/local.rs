@@ -15,6 +15,7 @@ use object_store::{ObjectStore, PutMode, PutOptions, PutPayload};
 
 use super::drive::block_on;
 use super::{BlobError, BlobId};
+use crate::files::{open_regular, regular};
 
 /// How many bodies are remembered as durable. Forgetting one costs a sync, no more.
 const REMEMBERED: usize = 1 << 16;
@@ -44,7 +45,7 @@ impl Local {
     }
 
     pub(super) fn put(&self, id: &BlobId, bytes: &[u8]) -> Result<(), BlobError> {
-        let there = match std::fs::metadata(self.file(id)) {
+        let there = match regular(&self.file(id)) {
             Ok(found) => found.len() == bytes.len() as u64,
             Err(_) => false, // writing it will say what is wrong, if something is
         };
@@ -98,13 +99,16 @@ impl Local {
     }
 
     pub(super) fn get(&self, id: &BlobId) -> Result<Vec<u8>, BlobError> {
-        let bytes = std::fs::read(self.file(id)).map_err(|e| missing_or(e, id))?;
+        let mut bytes = Vec::new();
+        open_regular(&self.file(id))
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|e| missing_or(e, id))?;
         check(id, BlobId::of(&bytes), bytes.len() as u64)?;
         Ok(bytes)
     }
 
     pub(super) fn get_range(&self, id: &BlobId, range: Range<u64>) -> Result<Vec<u8>, BlobError> {
-        let mut file = File::open(self.file(id)).map_err(|e| missing_or(e, id))?;
+        let mut file = open_regular(&self.file(id)).map_err(|e| missing_or(e, id))?;
         let mut hasher = blake3::Hasher::new();
         let mut chunk = vec![0_u8; 1 << 16];
         let mut kept = Vec::new();
@@ -127,7 +131,7 @@ impl Local {
     }
 
     pub(super) fn size(&self, id: &BlobId) -> Result<u64, BlobError> {
-        std::fs::metadata(self.file(id)).map(|found| found.len()).map_err(|e| missing_or(e, id))
+        regular(&self.file(id)).map(|found| found.len()).map_err(|e| missing_or(e, id))
     }
 
     fn file(&self, id: &BlobId) -> PathBuf {

@@ -38,7 +38,7 @@ pub use salvage::{Salvage, SalvageError, Salvaged, salvage};
 pub use stats::{Stats, StatsWarning};
 pub use verify::{Fault, Verification};
 
-pub use crate::store::journal::{Disk, DiskFile, RealDisk, Recovery, RecoveryNote};
+pub use crate::store::journal::{Disk, DiskFile, Found, RealDisk, Recovery, RecoveryNote};
 pub use crate::store::{
     Entry, ForkPoint, Gap, Head, HeldThere, ReadMode, SessionSummary, StorageFinding,
 };

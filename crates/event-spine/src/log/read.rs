@@ -43,7 +43,19 @@ impl LogReader {
     /// # Errors
     /// There is no log, it is of a newer format, or a file cannot be read.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        let store = JournalReader::open(dir)?;
+        Self::over(JournalReader::open(dir)?, dir)
+    }
+
+    /// Opens a data folder by its journal alone, also when its format mark is lost or cannot be read: for looking at a
+    /// damaged folder.
+    ///
+    /// # Errors
+    /// There is no such folder, it has no journal, a newer version wrote it, or the journal cannot be listed.
+    pub fn open_journal(dir: &Path) -> Result<Self, OpenError> {
+        Self::over(JournalReader::open_journal(dir)?, dir)
+    }
+
+    fn over(store: JournalReader, dir: &Path) -> Result<Self, OpenError> {
         let blobs = Blobs::local(&dir.join("blobs"))
             .map_err(|e| OpenError::Blobs { detail: e.to_string() })?;
         Ok(Self::new(Arc::new(store), blobs))

@@ -44,18 +44,18 @@ impl Verification {
 const STRETCH: u64 = 16 * 1024;
 
 /// Recomputes the chain of a run of events, one after the other.
-struct ChainCheck {
+pub(super) struct ChainCheck {
     last: Head,
     /// What the leaves of a batch have in common, and of which batch.
     leaves: Option<(SessionId, RecordedAt, LeafWriter)>,
 }
 
 impl ChainCheck {
-    fn new(before: Head) -> Self {
+    pub(super) fn new(before: Head) -> Self {
         Self { last: before, leaves: None }
     }
 
-    fn check(&mut self, event: &RecordedEvent) -> Option<Fault> {
+    pub(super) fn check(&mut self, event: &RecordedEvent) -> Option<Fault> {
         let expected = self.last.sequence + 1;
         if event.sequence != expected {
             let what = format!("the next event has sequence {}", event.sequence);

@@ -83,5 +83,11 @@ fn a_folder_whose_making_was_cut_off_is_made_whole() {
     drop(log);
     std::fs::write(dir.path().join("FORMAT"), "something else").unwrap();
     let refused = EventLog::open(dir.path(), options());
+    assert!(
+        matches!(refused, Err(OpenError::FormatLost { .. })),
+        "the mark is lost, the journal is not"
+    );
+    std::fs::remove_dir_all(dir.path().join("journal")).unwrap();
+    let refused = EventLog::open(dir.path(), options());
     assert!(matches!(refused, Err(OpenError::NotALog { .. })), "what is no log is not touched");
 }

@@ -11,6 +11,7 @@ mod common;
 mod crash;
 mod damage;
 mod faults;
+mod files;
 mod follow;
 mod golden;
 mod intake;

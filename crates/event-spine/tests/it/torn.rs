@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use event_spine::{EventLog, Expected, Recovery};
+use event_spine::{EventLog, Expected, Found, LogReader, Recovery};
 
 use crate::common::{crashed_copy, history, options, segment, session, tool_started};
 
@@ -68,7 +68,8 @@ fn every_cut_of_the_last_frame_is_repaired_once_and_never_appended_behind() {
             true => {
                 let [note] = &log.recovery().notes[..] else { panic!("{:?}", log.recovery()) };
                 assert_eq!(note.offset as usize, frame.start);
-                let aside = std::fs::read(dir.path().join(note.kept_in.as_ref().unwrap())).unwrap();
+                let Found::SetAside(kept_in) = &note.found else { panic!("{note:?}") };
+                let aside = std::fs::read(dir.path().join(kept_in)).unwrap();
                 assert_eq!(aside, kept[frame.start..torn_end], "the cut bytes are kept");
             }
         }
@@ -81,6 +82,24 @@ fn every_cut_of_the_last_frame_is_repaired_once_and_never_appended_behind() {
         assert_eq!(ids(&log), ["e1", "e2", "e3", "e4", "x"]);
         assert!(log.reader().verify(&session("s")).unwrap().intact());
     }
+}
+
+/// A full disk has no room for the copy either: nothing that was acknowledged is in it, and the log opens.
+// verifies: H01
+#[test]
+fn what_cannot_be_set_aside_is_cut_all_the_same() {
+    let crashed = crashed_after(&[&["e1"], &["e2"]]);
+    let dir = cut(&crashed, crashed.last_frame.end - 3, true);
+    let found = LogReader::open(dir.path()).unwrap().verify_storage().unwrap();
+    assert!(found.iter().all(|finding| finding.unfinished), "{found:?}");
+    let torn = format!("journal/0000000001-{}.torn", crashed.last_frame.start);
+    std::fs::create_dir(dir.path().join(torn)).unwrap(); // no file can be made there
+    let log = EventLog::open(dir.path(), options()).unwrap();
+    let [note] = &log.recovery().notes[..] else { panic!("{:?}", log.recovery()) };
+    assert!(matches!(note.found, Found::CutOff(_)), "{note:?}");
+    assert_eq!(ids(&log), ["e1"]);
+    let receipt = log.append(&session("s"), Expected::Exact(1), vec![tool_started("e3")]).unwrap();
+    assert_eq!(receipt.sequences, [2]);
 }
 
 /// A writer that tries again after the crash brings the same event: it is there once.

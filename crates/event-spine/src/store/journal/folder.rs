@@ -10,11 +10,13 @@
 //! ```
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::frame::JOURNAL_VERSION;
+use super::segment::file_numbers;
+use super::survey::{Survey, survey};
 use crate::error::OpenError;
 use crate::time::Entropy;
 
@@ -28,6 +30,8 @@ const BEGINNINGS: [&str; 2] = [LOCK, "FORMAT.tmp"];
 pub(super) struct LockedFolder {
     pub(super) journal: PathBuf,
     pub(super) mask_key: [u8; 32],
+    /// What there was of the journal before anything was made.
+    pub(super) survey: Survey,
     /// Held until it is dropped.
     pub(super) lock: File,
 }
@@ -49,9 +53,10 @@ pub(super) fn lock(dir: &Path, entropy: &dyn Entropy) -> Result<LockedFolder, Op
         let format = dir.join(FORMAT);
         write_new(&format, format!("spine {JOURNAL_VERSION}\n").as_bytes(), 0o644)?;
     }
+    let survey = survey(dir)?;
     fs::create_dir_all(&journal).map_err(OpenError::io("create", &journal))?;
     let mask_key = mask_key(dir, entropy)?;
-    Ok(LockedFolder { journal, mask_key, lock })
+    Ok(LockedFolder { journal, mask_key, survey, lock })
 }
 
 /// Checks that a folder is a data folder of a format that is understood here. Changes nothing.
@@ -59,32 +64,25 @@ pub(super) fn lock(dir: &Path, entropy: &dyn Entropy) -> Result<LockedFolder, Op
 /// # Errors
 /// There is none, it is something else, or it is of a newer format.
 pub(super) fn check_format(dir: &Path) -> Result<(), OpenError> {
-    let not_found = || OpenError::NotFound { dir: dir.to_owned() };
     let not_a_log =
         |found: &str| OpenError::NotALog { dir: dir.to_owned(), found: found.to_owned() };
     if dir.is_file() {
         return Err(not_a_log("it is a file"));
     }
-    let text = match fs::read_to_string(dir.join(FORMAT)) {
-        Ok(text) => text,
-        Err(_) => {
-            let foreign = fs::read_dir(dir)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .find(|entry| !BEGINNINGS.iter().any(|name| entry.file_name() == *name));
-            return Err(match foreign {
-                Some(entry) => {
-                    not_a_log(&format!("it holds «{}»", entry.file_name().to_string_lossy()))
-                }
-                None => not_found(),
-            });
-        }
+    let path = dir.join(FORMAT);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Err(without_format(dir)?),
+        Err(e) => return Err(OpenError::io("read", path)(e)),
     };
-    let found = text
-        .strip_prefix("spine ")
-        .and_then(|number| number.trim().parse::<u32>().ok())
-        .ok_or_else(|| not_a_log("its FORMAT file says something else"))?;
+    let said = std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("spine "));
+    let Some(found) = said.and_then(|number| number.trim().parse::<u32>().ok()) else {
+        return Err(if has_segments(dir) {
+            OpenError::FormatLost { dir: dir.to_owned(), what: "says something else" }
+        } else {
+            not_a_log("its FORMAT file says something else")
+        });
+    };
     if found > JOURNAL_VERSION {
         return Err(OpenError::NewerFormat {
             dir: dir.to_owned(),
@@ -93,6 +91,40 @@ pub(super) fn check_format(dir: &Path) -> Result<(), OpenError> {
         });
     }
     Ok(())
+}
+
+/// What a folder without a format mark is.
+fn without_format(dir: &Path) -> Result<OpenError, OpenError> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            return Ok(OpenError::NotFound { dir: dir.to_owned() });
+        }
+        Err(e) => return Err(OpenError::io("list", dir)(e)),
+    };
+    if has_segments(dir) {
+        return Ok(OpenError::FormatLost { dir: dir.to_owned(), what: "is missing" });
+    }
+    let foreign =
+        entries.flatten().find(|entry| !BEGINNINGS.iter().any(|name| entry.file_name() == *name));
+    Ok(match foreign {
+        Some(entry) => OpenError::NotALog {
+            dir: dir.to_owned(),
+            found: format!("it holds «{}»", entry.file_name().to_string_lossy()),
+        },
+        None => OpenError::NotFound { dir: dir.to_owned() },
+    })
+}
+
+/// True when there is a journal, whatever the format mark says.
+pub(super) fn has_segments(dir: &Path) -> bool {
+    file_numbers(&dir.join("journal"), "seg").is_ok_and(|numbers| !numbers.is_empty())
+}
+
+/// True when something is there that is made only once the journal has its first segment.
+pub(super) fn had_segments(dir: &Path) -> bool {
+    let there = |name: &str| dir.join(name).exists();
+    there("index") || there("blobs") || (there(MASK_KEY) && !there("journal"))
 }
 
 /// True while a process holds the folder for writing. Changes nothing.
@@ -119,10 +151,19 @@ fn take_lock(dir: &Path) -> Result<File, OpenError> {
         }
         Err(TryLockError::Error(e)) => return Err(OpenError::io("lock", &path)(e)),
     }
-    file.set_len(0)
-        .and_then(|()| writeln!(file, "{}", std::process::id()))
-        .map_err(OpenError::io("write", &path))?;
     Ok(file)
+}
+
+impl LockedFolder {
+    /// Writes down who holds the lock. A courtesy: a full disk does not prevent it from being held.
+    pub(super) fn name_holder(&mut self) {
+        let file = &mut self.lock;
+        let _ = file
+            .rewind()
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .and_then(|()| file.stream_position())
+            .and_then(|end| file.set_len(end)); // whoever is refused is told «another process» then
+    }
 }
 
 fn mask_key(dir: &Path, entropy: &dyn Entropy) -> Result<[u8; 32], OpenError> {

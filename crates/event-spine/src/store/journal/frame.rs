@@ -104,9 +104,32 @@ pub(super) fn segment_header(number: u64) -> [u8; SEGMENT_HEADER] {
     header
 }
 
-/// True when these bytes are the header of segment `number`.
-pub(super) fn is_segment_header(bytes: &[u8], number: u64) -> bool {
-    bytes == segment_header(number)
+/// What the first bytes of a segment say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Header {
+    /// The header of this segment.
+    Of(u64),
+    /// A header that holds, of a newer version.
+    Newer { found: u32, supported: u32 },
+    /// No header, or a damaged one.
+    Broken,
+}
+
+/// Reads the header of a segment.
+pub(super) fn read_header(bytes: &[u8; SEGMENT_HEADER]) -> Header {
+    let word = |at: usize| {
+        bytes.get(at..at + 4).and_then(|w| w.try_into().ok()).map_or(0, u32::from_le_bytes)
+    };
+    let crc = crc32c::crc32c(bytes.get(..28).unwrap_or_default());
+    if !bytes.starts_with(SEGMENT_MAGIC) || crc != word(28) {
+        return Header::Broken;
+    }
+    let (found, supported) = (word(8), JOURNAL_VERSION);
+    if found > supported {
+        return Header::Newer { found, supported };
+    }
+    let number = u64::from(word(12)) | (u64::from(word(16)) << 32);
+    if *bytes == segment_header(number) { Header::Of(number) } else { Header::Broken }
 }
 
 #[cfg(test)]

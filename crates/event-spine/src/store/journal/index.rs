@@ -61,6 +61,17 @@ pub(super) struct FramePlace {
     pub(super) size: u32,
 }
 
+impl FramePlace {
+    pub(super) fn new(facts: &BatchFacts, offset: u64, size: usize) -> Self {
+        Self {
+            first: facts.first,
+            last: facts.last,
+            offset: u32::try_from(offset).unwrap_or(u32::MAX),
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+        }
+    }
+}
+
 /// The frames of a session within one segment.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
@@ -104,24 +115,28 @@ pub(super) struct Segment {
 pub(super) struct Index {
     pub(super) sessions: HashMap<SessionId, Known>,
     pub(super) segments: BTreeMap<u64, Segment>,
+    /// Numbers of segments that are missing: from, to.
+    pub(super) missing: Vec<(u64, u64)>,
     pub(super) activity: u64,
 }
 
 impl Index {
     /// How many damaged places the segments have, as far as they were walked.
     pub(super) fn damaged_places(&self) -> u64 {
-        self.segments.values().map(|segment| segment.damage.len() as u64).sum()
+        self.segments.values().map(|segment| segment.damage.len()).sum::<usize>() as u64
+            + self.missing.len() as u64
+    }
+
+    /// True when a batch comes behind everything that its session has.
+    pub(super) fn takes(&self, facts: &BatchFacts) -> bool {
+        let head = self.sessions.get(&facts.session_id).map_or(0, |known| known.head.sequence);
+        facts.first > head && facts.last >= facts.first
     }
 
     /// Enters a batch that lies in a segment that still grows.
     pub(super) fn enter(&mut self, facts: &BatchFacts, segment: u64, offset: u64, size: usize) {
         self.activity += 1;
-        let place = FramePlace {
-            first: facts.first,
-            last: facts.last,
-            offset: u32::try_from(offset).unwrap_or(u32::MAX),
-            size: u32::try_from(size).unwrap_or(u32::MAX),
-        };
+        let place = FramePlace::new(facts, offset, size);
         let known = self.sessions.entry(facts.session_id.clone()).or_insert_with(|| Known {
             head: Head { sequence: 0, chain: facts.chain },
             first_recorded_at: facts.recorded_at,

@@ -5,6 +5,7 @@
 //! Next: [`frame`] for the bytes, [`writer`] for group commit, [`recover`] for what a crash leaves.
 
 mod disk;
+mod enter;
 mod folder;
 mod frame;
 mod index;
@@ -14,6 +15,7 @@ mod recover;
 mod scan;
 mod segment;
 mod storage;
+mod survey;
 mod toc;
 mod writer;
 
@@ -35,7 +37,7 @@ use crate::time::Entropy;
 
 pub use disk::{Disk, DiskFile, RealDisk};
 pub(crate) use reader::JournalReader;
-pub use recover::{Recovery, RecoveryNote};
+pub use recover::{Found, Recovery, RecoveryNote};
 
 /// So many batches wait for the writing thread before a caller has to.
 const QUEUE: usize = 1024;
@@ -113,8 +115,10 @@ impl Journal {
         options: &JournalOptions,
         entropy: &dyn Entropy,
     ) -> Result<(Self, Recovery, [u8; 32]), OpenError> {
-        let folder = folder::lock(dir, entropy)?;
-        let (index, tail, recovery) = recover::recover(&*options.disk, &folder.journal)?;
+        let mut folder = folder::lock(dir, entropy)?;
+        let survey = std::mem::take(&mut folder.survey);
+        let (index, tail, recovery) = recover::recover(&*options.disk, &folder.journal, survey)?;
+        folder.name_holder();
         let shared = Arc::new(Shared {
             index: RwLock::new(index),
             changes: watch::Sender::new(0),
@@ -166,13 +170,14 @@ impl ReadStore for Journal {
     }
 
     fn read(&self, session: &SessionId, from: u64, to: u64) -> Result<Pieces, ReadError> {
-        let pieces =
-            self.shared.read(|index| read::pieces(&self.journal, index, session, from, to))?;
+        let pieces = self
+            .shared
+            .read(|index| read::pieces(&self.journal, index, session, from, to, true))?;
         Ok(Box::new(pieces))
     }
 
     fn event_ids(&self, session: &SessionId) -> Result<Vec<(u64, u64)>, ReadError> {
-        self.shared.read(|index| reader::event_ids(&self.journal, index, session))
+        self.shared.read(|index| read::event_ids(&self.journal, index, session, true))
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

@@ -2,7 +2,6 @@
 //!
 //! A reader keeps an index of its own and catches up with what was written whenever it is asked.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,11 +10,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::disk::DiskFile;
+use super::enter::{enter_frames, enter_sealed, merged};
 use super::frame::SEGMENT_HEADER;
-use super::index::{Index, Places};
-use super::segment::{segment_numbers, segment_path, toc_path};
-use super::{folder, read, recover, storage, toc};
+use super::index::Index;
+use super::segment::segment_path;
+use super::survey::{JournalError, SegmentFile, survey};
+use super::{folder, read, storage};
 use crate::error::{OpenError, ReadError};
+use crate::files::open_regular;
 use crate::id::SessionId;
 use crate::store::{Pieces, ReadStore, SessionSummary, StorageFinding};
 
@@ -45,103 +47,116 @@ impl JournalReader {
     /// There is none, it is of a newer format, or a file cannot be read.
     pub(crate) fn open(dir: &Path) -> Result<Self, OpenError> {
         folder::check_format(dir)?;
-        let journal = dir.join("journal");
+        Self::without_format(dir)
+    }
+
+    /// The same, when the format mark is lost or cannot be read: for looking at a damaged folder.
+    ///
+    /// # Errors
+    /// There is no such folder, it has no journal, or a newer version wrote it.
+    pub(crate) fn open_journal(dir: &Path) -> Result<Self, OpenError> {
+        match folder::check_format(dir) {
+            Ok(()) | Err(OpenError::FormatLost { .. } | OpenError::Io { .. }) => {
+                Self::without_format(dir)
+            }
+            Err(OpenError::NotFound { .. }) if !dir.exists() => {
+                Err(OpenError::NoFolder { dir: dir.to_owned() })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn without_format(dir: &Path) -> Result<Self, OpenError> {
         let state = State { index: Index::default(), growing: 0, end: 0, file: None };
         let reader = Self {
             dir: dir.to_owned(),
-            journal,
+            journal: dir.join("journal"),
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
         };
-        reader.with(|_| ()).map_err(|error| OpenError::reading(dir, error))?;
+        reader.look(|_| ())?;
         Ok(reader)
     }
 
     /// Looks at the index after it has caught up.
     fn with<T>(&self, look: impl FnOnce(&Index) -> T) -> Result<T, ReadError> {
+        Ok(self.look(look)?)
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&Index) -> T) -> Result<T, JournalError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.catch_up(&self.journal)?;
+        state.catch_up(&self.dir, &self.journal)?;
         Ok(look(&state.index))
     }
 }
 
 impl State {
-    fn catch_up(&mut self, journal: &Path) -> Result<(), ReadError> {
+    fn catch_up(&mut self, dir: &Path, journal: &Path) -> Result<(), JournalError> {
         self.extend(journal)?;
         // A next segment exists only once this one is sealed.
         if self.growing != 0 && !segment_path(journal, self.growing + 1).exists() {
             return Ok(());
         }
         self.extend(journal)?; // what was written between the first look and the sealing
-        let numbers = segment_numbers(journal).map_err(ReadError::io("list", journal))?;
-        let known: HashSet<u64> = self.index.segments.keys().copied().collect();
-        let Some((&last, sealed)) = numbers.split_last() else {
+        let found = survey(dir)?;
+        for (&number, state) in &found.sealed {
+            if !self.index.segments.contains_key(&number) {
+                enter_sealed(journal, number, state, &mut self.index, false)?;
+            }
+        }
+        self.index.missing = found.missing;
+        let Some((last, state)) = found.growing else {
+            self.growing = 0;
             return Ok(());
         };
-        for &number in sealed.iter().filter(|number| !known.contains(number)) {
-            let mut notes = recover::Recovery::default();
-            recover::enter_sealed(journal, number, &mut self.index, &mut notes, false)?;
-        }
         if last != self.growing {
             self.growing = last;
             self.end = SEGMENT_HEADER as u64;
             self.file = None;
+            if matches!(state, SegmentFile::BadHeader) {
+                let header = (0, SEGMENT_HEADER as u64);
+                self.index.segments.entry(last).or_default().damage.push(header);
+            }
             self.extend(journal)?;
         }
         Ok(())
     }
 
     /// Enters frames that were added to the segment that grows.
-    fn extend(&mut self, journal: &Path) -> Result<(), ReadError> {
+    fn extend(&mut self, journal: &Path) -> Result<(), JournalError> {
         if self.growing == 0 {
             return Ok(());
         }
         let path = segment_path(journal, self.growing);
         if self.file.is_none() {
-            self.file = Some(File::open(&path).map_err(ReadError::io("open", &path))?);
+            match open_regular(&path) {
+                Ok(file) => self.file = Some(file),
+                // It cannot be read now; whoever asks again may be luckier.
+                Err(_) => {
+                    self.index.segments.entry(self.growing).or_default().damage = vec![(0, 1)];
+                    return Ok(());
+                }
+            }
         }
         let Some(file) = &self.file else {
             return Ok(());
         };
-        let size = DiskFile::size(file).map_err(ReadError::io("read", &path))?;
+        let size = DiskFile::size(file).map_err(JournalError::io("read", &path))?;
         let mut next = [0_u8; 4];
         let nothing_new = size < self.end + 4
             || (DiskFile::read_at(file, &mut next, self.end).is_ok() && next == [0; 4]);
         if nothing_new && self.index.segments.contains_key(&self.growing) {
             return Ok(());
         }
-        let found =
-            recover::enter_frames(file, self.growing, self.end, size, false, &mut self.index)
-                .map_err(ReadError::io("read", &path))?;
-        let cut = found.cut();
+        let walked =
+            enter_frames(file, &path, self.growing, self.end, size, false, &mut self.index)?;
+        let cut = walked.end.cut();
         let segment = self.index.segments.entry(self.growing).or_default();
         segment.end = cut;
-        segment.damage.extend(found.lost());
+        segment.damage.extend(merged(walked.end.lost().chain(walked.refused)));
         self.end = cut;
         Ok(())
     }
-}
-
-/// Hash and sequence of a session's own events.
-pub(super) fn event_ids(
-    journal: &Path,
-    index: &Index,
-    session: &SessionId,
-) -> Result<Vec<(u64, u64)>, ReadError> {
-    let mut all = Vec::new();
-    for run in index.sessions.get(session).map(|known| known.runs.as_slice()).unwrap_or_default() {
-        match &run.places {
-            Places::Kept { ids, .. } => all.extend_from_slice(ids),
-            Places::Toc { ids, .. } => {
-                let path = toc_path(journal, run.segment);
-                all.extend(
-                    toc::ids(journal, run.segment, ids)
-                        .map_err(ReadError::io("read the table of contents", path))?,
-                );
-            }
-        }
-    }
-    Ok(all)
 }
 
 impl ReadStore for JournalReader {
@@ -154,12 +169,13 @@ impl ReadStore for JournalReader {
     }
 
     fn read(&self, session: &SessionId, from: u64, to: u64) -> Result<Pieces, ReadError> {
-        let pieces = self.with(|index| read::pieces(&self.journal, index, session, from, to))??;
+        let pieces =
+            self.with(|index| read::pieces(&self.journal, index, session, from, to, false))??;
         Ok(Box::new(pieces))
     }
 
     fn event_ids(&self, session: &SessionId) -> Result<Vec<(u64, u64)>, ReadError> {
-        self.with(|index| event_ids(&self.journal, index, session))?
+        self.with(|index| read::event_ids(&self.journal, index, session, false))?
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

@@ -1,19 +1,20 @@
 //! Owns what happens when a journal is opened: reading the index, and setting aside what a crash left half-written.
 //!
-//! It may be interrupted at any point and run again: nothing is cut before a copy is on disk.
+//! It may be interrupted at any point and run again: a copy is on disk, where there is room for it, before anything is cut.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
 use super::disk::{Disk, DiskFile};
+use super::enter::{enter_frames, enter_sealed, merged};
 use super::frame::{SEGMENT_HEADER, segment_header};
-use super::index::{BatchFacts, Index};
-use super::scan::{ScanEnd, scan};
-use super::segment::{has_header, segment_name, segment_numbers, segment_path, torn_path};
+use super::index::Index;
+use super::segment::{segment_name, segment_path, torn_path};
+use super::survey::{SegmentFile, Survey};
 use super::toc;
-use crate::codec;
-use crate::error::{OpenError, ReadError};
+use crate::error::{OpenError, reason};
+use crate::files::regular;
 
 /// What opening a log had to repair or found lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,24 +32,43 @@ pub struct RecoveryNote {
     pub offset: u64,
     /// How many bytes.
     pub bytes: u64,
-    /// The file that keeps the bytes, when they were cut off.
-    pub kept_in: Option<String>,
+    /// What they are.
+    pub found: Found,
+}
+
+/// What a place is that opening a log found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A write that was never acknowledged, kept in this file, relative to the data folder.
+    SetAside(String),
+    /// A write that was never acknowledged; it could not be kept, and why.
+    CutOff(String),
+    /// Damage.
+    Damaged,
+    /// The whole file is missing.
+    Missing,
 }
 
 impl RecoveryNote {
     /// One sentence for people.
     #[must_use]
     pub fn message(&self) -> String {
-        let Self { file, offset, bytes, kept_in } = self;
-        match kept_in {
-            Some(kept) => {
+        let Self { file, offset, bytes, found } = self;
+        match found {
+            Found::SetAside(kept) => {
                 format!(
                     "{file}: {bytes} bytes of an unfinished write at byte {offset} were set aside in {kept}"
                 )
             }
-            None => {
-                format!("{file}: {bytes} bytes at byte {offset} are damaged and cannot be read")
+            Found::CutOff(why) => {
+                format!(
+                    "{file}: {bytes} bytes of an unfinished write at byte {offset} were cut off; they could not be set aside: {why}"
+                )
             }
+            Found::Damaged => {
+                format!("{file}: {bytes} bytes at byte {offset} are damaged or not to be used")
+            }
+            Found::Missing => format!("{file} is missing; what was in it is lost"),
         }
     }
 }
@@ -60,29 +80,46 @@ pub(super) struct Tail {
     pub(super) end: u64,
 }
 
-/// Reads the index of a journal that this process may write, and repairs its tail.
+/// Reads the index of a journal that this process may write, and repairs its tail. Nothing is changed before all of it
+/// was looked at: a newer version may have written it.
 ///
 /// # Errors
-/// A file cannot be read or written.
+/// A file cannot be read or written, or a newer version wrote it.
 pub(super) fn recover(
     disk: &dyn Disk,
     journal: &Path,
+    found: Survey,
 ) -> Result<(Index, Tail, Recovery), OpenError> {
-    let numbers = segment_numbers(journal).map_err(OpenError::io("list", journal))?;
-    let mut index = Index::default();
+    let mut index = Index { missing: found.missing, ..Index::default() };
     let mut recovery = Recovery::default();
-    let Some((&last, sealed)) = numbers.split_last() else {
-        return Ok((index, create_segment(disk, journal, 1)?, recovery));
-    };
-    for &number in sealed {
-        enter_sealed(journal, number, &mut index, &mut recovery, true)
-            .map_err(|error| OpenError::reading(journal, error))?;
+    recovery.notes.extend(index.missing.iter().map(|&(from, _)| RecoveryNote {
+        file: segment_name(from),
+        offset: 0,
+        bytes: 0,
+        found: Found::Missing,
+    }));
+    let mut tables = Vec::new();
+    for (&number, state) in &found.sealed {
+        if enter_sealed(journal, number, state, &mut index, true)? {
+            tables.extend(toc::Draft::of(number, &index)); // a cache: without it the next open walks again
+        }
+        let damage =
+            index.segments.get(&number).map(|segment| segment.damage.clone()).unwrap_or_default();
+        note_damage(number, damage, &mut recovery);
     }
-    let tail = repair_tail(disk, journal, last, &mut index, &mut recovery)?;
+    let tail = match found.growing {
+        Some((number, state)) => {
+            repair_tail(disk, journal, number, &state, &mut index, &mut recovery)?
+        }
+        None => create_segment(disk, journal, found.next)?,
+    };
+    for table in tables {
+        let _ = table.save(journal, &mut index); // a cache: without it the next open walks again
+    }
     Ok((index, tail, recovery))
 }
 
-/// Makes a new segment with nothing in it.
+/// Makes a new segment with nothing in it. A number that some other file has is left out.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -91,6 +128,7 @@ pub(super) fn create_segment(
     journal: &Path,
     number: u64,
 ) -> Result<Tail, OpenError> {
+    let number = (number..).find(|&n| !segment_path(journal, n).exists()).unwrap_or(number);
     let path = segment_path(journal, number);
     let create = || {
         let file = disk.open(&path, true)?;
@@ -103,80 +141,29 @@ pub(super) fn create_segment(
     Ok(Tail { number, file, end: SEGMENT_HEADER as u64 })
 }
 
-/// Enters a sealed segment: from its table of contents, else from its frames (and then writes the table again, when it may).
-pub(super) fn enter_sealed(
-    journal: &Path,
-    number: u64,
-    index: &mut Index,
-    recovery: &mut Recovery,
-    may_write: bool,
-) -> Result<(), ReadError> {
-    let path = segment_path(journal, number);
-    let size = fs::metadata(&path).map_err(ReadError::io("read", &path))?.len();
-    if !toc::adopt(journal, number, size, index) {
-        let file = File::open(&path).map_err(ReadError::io("open", &path))?;
-        let found = enter_frames(&file, number, SEGMENT_HEADER as u64, size, true, index)
-            .map_err(ReadError::io("read", &path))?;
-        let segment = index.segments.entry(number).or_default();
-        segment.end = size;
-        segment.damage = found.damage;
-        if may_write {
-            let _ = toc::write(journal, number, index); // a cache: without it the next open scans again
-        }
-    }
-    let damage =
-        index.segments.get(&number).map(|segment| segment.damage.clone()).unwrap_or_default();
-    note_damage(number, damage, recovery);
-    Ok(())
-}
-
 fn note_damage(number: u64, damage: impl IntoIterator<Item = (u64, u64)>, recovery: &mut Recovery) {
     recovery.notes.extend(damage.into_iter().map(|(from, to)| RecoveryNote {
         file: segment_name(number),
         offset: from,
         bytes: to - from,
-        kept_in: None,
+        found: Found::Damaged,
     }));
-}
-
-/// Enters the frames of a segment that grows, up to where recovery would cut, in one pass over the file.
-pub(super) fn enter_frames(
-    file: &dyn DiskFile,
-    number: u64,
-    from: u64,
-    size: u64,
-    sealed: bool,
-    index: &mut Index,
-) -> std::io::Result<ScanEnd> {
-    let mut found = Vec::new();
-    let end = scan(file, from, size, |offset, frame| {
-        if frame.version != codec::BATCH_VERSION {
-            return;
-        }
-        let facts = codec::decode(frame.body).ok().and_then(|batch| BatchFacts::of_stored(&batch));
-        found.extend(facts.map(|facts| (offset, frame.size(), facts)));
-    })?;
-    // Where to cut is known only at the end; a sealed segment is not cut.
-    let cut = if sealed { u64::MAX } else { end.cut() };
-    for (offset, size, facts) in found.iter().filter(|(offset, ..)| *offset < cut) {
-        index.enter(facts, number, *offset, *size);
-    }
-    Ok(end)
 }
 
 fn repair_tail(
     disk: &dyn Disk,
     journal: &Path,
     number: u64,
+    state: &SegmentFile,
     index: &mut Index,
     recovery: &mut Recovery,
 ) -> Result<Tail, OpenError> {
     let path = segment_path(journal, number);
+    regular(&path).map_err(OpenError::io("open", &path))?;
     let file = disk.open(&path, false).map_err(OpenError::io("open", &path))?;
     let size = file.size().map_err(OpenError::io("read", &path))?;
-    if !has_header(&*file, size, number).map_err(OpenError::io("read", &path))?
-        && size <= SEGMENT_HEADER as u64
-    {
+    let begins = matches!(state, SegmentFile::Whole);
+    if !begins && size <= SEGMENT_HEADER as u64 {
         // The crash came while the segment was made: nothing was in it yet.
         let rewrite = || {
             file.set_len(0)?;
@@ -186,16 +173,17 @@ fn repair_tail(
         rewrite().map_err(OpenError::io("write", &path))?;
         return Ok(Tail { number, file, end: SEGMENT_HEADER as u64 });
     }
-    let found = enter_frames(&*file, number, SEGMENT_HEADER as u64, size, false, index)
-        .map_err(OpenError::io("read", &path))?;
+    let walked = enter_frames(&*file, &path, number, SEGMENT_HEADER as u64, size, false, index)?;
+    let found = walked.end;
     let cut = found.cut();
-    let lost: Vec<_> = found.lost().collect();
+    let header = (!begins).then_some((0, SEGMENT_HEADER as u64));
+    let lost = merged(header.into_iter().chain(found.lost()).chain(walked.refused));
     let segment = index.segments.entry(number).or_default();
     segment.end = cut;
     segment.damage.clone_from(&lost);
     note_damage(number, lost, recovery);
     if found.written > cut {
-        set_aside(&*file, journal, number, cut, found.written, recovery)?;
+        set_aside(&*file, journal, number, cut, found.written, recovery);
     }
     if size > cut {
         let trim = || {
@@ -207,7 +195,8 @@ fn repair_tail(
     Ok(Tail { number, file, end: cut })
 }
 
-/// Keeps the bytes from `from` to `to` in a file of their own.
+/// Keeps the bytes from `from` to `to` in a file of their own, when there is room for it. Nothing that was acknowledged
+/// is in them, so a full disk does not keep the log from being opened.
 fn set_aside(
     file: &dyn DiskFile,
     journal: &Path,
@@ -215,7 +204,7 @@ fn set_aside(
     from: u64,
     to: u64,
     recovery: &mut Recovery,
-) -> Result<(), OpenError> {
+) {
     let path = torn_path(journal, number, from);
     let copy = || {
         let mut out = File::create(&path)?;
@@ -231,13 +220,18 @@ fn set_aside(
         out.sync_all()?;
         File::open(journal)?.sync_all()
     };
-    copy().map_err(OpenError::io("write", &path))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let found = match copy() {
+        Ok(()) => Found::SetAside(format!("journal/{name}")),
+        Err(e) => {
+            let _ = fs::remove_file(&path); // half a copy helps nobody; a rest of it is harmless
+            Found::CutOff(reason(&e))
+        }
+    };
     recovery.notes.push(RecoveryNote {
         file: segment_name(number),
         offset: from,
         bytes: to - from,
-        kept_in: Some(format!("journal/{name}")),
+        found,
     });
-    Ok(())
 }

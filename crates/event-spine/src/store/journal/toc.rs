@@ -7,6 +7,9 @@
 //! ```text
 //! toc = "SPINETOC" version:u32 crc32c:u32 length:u64 head sections      head = postcard, crc over head
 //! ```
+//!
+//! It is written only when the next segment is on disk, so that it tells of that one too. Its version rises with the
+//! version of frames: what it stands for was not walked when the log is opened.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -58,51 +61,76 @@ struct TocSession {
     ids: Section,
 }
 
-/// Writes the table of contents of a segment from the index and lets the index forget the details.
-///
-/// # Errors
-/// A file cannot be written. The index is unchanged then, and the next open makes the table again.
-pub(super) fn write(dir: &Path, number: u64, index: &mut Index) -> io::Result<()> {
-    let (sessions, sections) = sessions_of(number, index);
-    let segment = index.segments.get(&number).cloned().unwrap_or_default();
-    let mut head = TocHead { segment: number, end: segment.end, damage: segment.damage, sessions };
-    let length = postcard_len(&head)?;
-    // Section offsets are final only once the head's length is known, and that depends on the offsets: fix the length
-    // generously and pad.
-    let room = length + 10 * head.sessions.len() * 2;
-    for session in &mut head.sessions {
-        session.frames.offset += (HEADER + room) as u64;
-        session.ids.offset += (HEADER + room) as u64;
-    }
-    let mut bytes = postcard::to_stdvec(&head).map_err(invalid)?;
-    bytes.resize(room, 0);
-    let path = toc_path(dir, number);
-    let temporary = path.with_extension("toc.tmp");
-    let mut file = File::create(&temporary)?;
-    file.write_all(MAGIC)?;
-    file.write_all(&VERSION.to_le_bytes())?;
-    file.write_all(&crc32c::crc32c(&bytes).to_le_bytes())?;
-    file.write_all(&(bytes.len() as u64).to_le_bytes())?;
-    file.write_all(&bytes)?;
-    file.write_all(&sections)?;
-    file.sync_data()?;
-    fs::rename(&temporary, &path)?;
-    for session in head.sessions {
-        let Ok(id) = SessionId::parse(session.session_id) else {
-            continue;
-        };
-        if let Some(run) = index.sessions.get_mut(&id).and_then(|known| known.runs.last_mut()) {
-            run.places = Places::Toc { frames: session.frames, ids: session.ids };
+/// A table of contents that is not on disk yet.
+pub(super) struct Draft {
+    number: u64,
+    bytes: Vec<u8>,
+    places: Vec<(SessionId, Places)>,
+}
+
+impl Draft {
+    /// The table of contents of a segment that nothing was entered behind.
+    ///
+    /// # Errors
+    /// It has no stored form.
+    pub(super) fn of(number: u64, index: &Index) -> io::Result<Self> {
+        let (sessions, sections) = sessions_of(number, index);
+        let segment = index.segments.get(&number).cloned().unwrap_or_default();
+        let mut head =
+            TocHead { segment: number, end: segment.end, damage: segment.damage, sessions };
+        let length = postcard_len(&head)?;
+        // Section offsets are final only once the head's length is known, and that depends on the offsets: fix the
+        // length generously and pad.
+        let room = length + 10 * head.sessions.len() * 2;
+        for session in &mut head.sessions {
+            session.frames.offset += (HEADER + room) as u64;
+            session.ids.offset += (HEADER + room) as u64;
         }
+        let mut text = postcard::to_stdvec(&head).map_err(invalid)?;
+        text.resize(room, 0);
+        let mut bytes = Vec::with_capacity(HEADER + room + sections.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32c::crc32c(&text).to_le_bytes());
+        bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&text);
+        bytes.extend_from_slice(&sections);
+        let places = head.sessions.into_iter().filter_map(|session| {
+            let id = SessionId::parse(session.session_id).ok()?;
+            Some((id, Places::Toc { frames: session.frames, ids: session.ids }))
+        });
+        Ok(Self { number, bytes, places: places.collect() })
     }
-    Ok(())
+
+    /// Writes it, and lets the index forget the details.
+    ///
+    /// # Errors
+    /// A file cannot be written. The index is unchanged then, and the next open makes the table again.
+    pub(super) fn save(self, dir: &Path, index: &mut Index) -> io::Result<()> {
+        let path = toc_path(dir, self.number);
+        let temporary = path.with_extension("toc.tmp");
+        let mut file = File::create(&temporary)?;
+        file.write_all(&self.bytes)?;
+        file.sync_data()?;
+        fs::rename(&temporary, &path)?;
+        for (id, places) in self.places {
+            let runs = index.sessions.get_mut(&id).map(|known| &mut known.runs);
+            let run = runs.and_then(|runs| runs.iter_mut().rfind(|r| r.segment == self.number));
+            if let Some(run) = run {
+                run.places = places;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What the index knows of the sessions in a segment, and the sections that hold their details.
 fn sessions_of(number: u64, index: &Index) -> (Vec<TocSession>, Vec<u8>) {
     let mut sections: Vec<u8> = Vec::new();
     let mut sessions = Vec::new();
-    for (session_id, known) in &index.sessions {
+    let mut all: Vec<_> = index.sessions.iter().collect();
+    all.sort_unstable_by_key(|(_, known)| known.activity); // the same segment gives the same bytes
+    for (session_id, known) in all {
         let Some(run) = known.runs.last().filter(|run| run.segment == number) else {
             continue;
         };
@@ -123,47 +151,72 @@ fn sessions_of(number: u64, index: &Index) -> (Vec<TocSession>, Vec<u8>) {
             ids: push_ids(&mut sections, ids),
         });
     }
-    sessions.sort_by_key(|session| session.activity);
     (sessions, sections)
 }
 
-/// Reads the table of contents of a segment whose data ends at `size` into the index; `false` when there is none that holds.
-pub(super) fn adopt(dir: &Path, number: u64, size: u64, index: &mut Index) -> bool {
-    let Ok(head) = read_head(&toc_path(dir, number)) else {
-        return false;
-    };
-    if head.segment != number || head.end != size {
-        return false;
+/// A table of contents whose head holds.
+pub(super) struct Table(TocHead);
+
+/// The table of contents of a segment, if there is one whose head holds.
+pub(super) fn read(dir: &Path, number: u64) -> Option<Table> {
+    read_head(&toc_path(dir, number)).ok().filter(|head| head.segment == number).map(Table)
+}
+
+impl Table {
+    /// Where the segment ends.
+    pub(super) fn end(&self) -> u64 {
+        self.0.end
     }
-    for session in head.sessions {
-        let Ok(session_id) = SessionId::parse(session.session_id) else {
-            return false;
+
+    /// The sessions with the first and last sequence of each in the segment.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = (SessionId, u64, u64)> + '_ {
+        let parse = |session: &TocSession| {
+            Some((SessionId::parse(session.session_id.as_str()).ok()?, session.first, session.last))
         };
-        let parent = session.parent.and_then(|(id, sequence)| {
-            Some(ForkPoint { session_id: SessionId::parse(id).ok()?, sequence })
-        });
-        index.adopt(
-            session_id,
-            Known {
-                head: Head { sequence: session.head.0, chain: ChainHash(session.head.1) },
-                first_recorded_at: RecordedAt(session.first_recorded_at),
-                last_recorded_at: RecordedAt(session.last_recorded_at),
-                parent,
-                activity: session.activity,
-                runs: vec![Run {
-                    segment: number,
-                    first: session.first,
-                    last: session.last,
-                    bytes: session.bytes,
-                    places: Places::Toc { frames: session.frames, ids: session.ids },
-                }],
-            },
-        );
+        self.0.sessions.iter().filter_map(parse)
     }
-    let segment = index.segments.entry(number).or_default();
-    segment.end = head.end;
-    segment.damage = head.damage;
-    true
+
+    /// True when everything in the segment comes behind what the index has already.
+    pub(super) fn goes_on_from(&self, index: &Index) -> bool {
+        self.sessions().count() == self.0.sessions.len()
+            && self.sessions().all(|(id, first, last)| {
+                let head = index.sessions.get(&id).map_or(0, |known| known.head.sequence);
+                first > head && last >= first
+            })
+    }
+
+    /// Enters what it says.
+    pub(super) fn adopt(self, index: &mut Index) {
+        let number = self.0.segment;
+        for session in self.0.sessions {
+            let Ok(session_id) = SessionId::parse(session.session_id) else {
+                continue;
+            }; // asked before
+            let parent = session.parent.and_then(|(id, sequence)| {
+                Some(ForkPoint { session_id: SessionId::parse(id).ok()?, sequence })
+            });
+            index.adopt(
+                session_id,
+                Known {
+                    head: Head { sequence: session.head.0, chain: ChainHash(session.head.1) },
+                    first_recorded_at: RecordedAt(session.first_recorded_at),
+                    last_recorded_at: RecordedAt(session.last_recorded_at),
+                    parent,
+                    activity: session.activity,
+                    runs: vec![Run {
+                        segment: number,
+                        first: session.first,
+                        last: session.last,
+                        bytes: session.bytes,
+                        places: Places::Toc { frames: session.frames, ids: session.ids },
+                    }],
+                },
+            );
+        }
+        let segment = index.segments.entry(number).or_default();
+        segment.end = self.0.end;
+        segment.damage = self.0.damage;
+    }
 }
 
 fn read_head(path: &Path) -> io::Result<TocHead> {

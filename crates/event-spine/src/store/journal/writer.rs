@@ -237,10 +237,6 @@ impl Writer {
     fn rotate(&mut self) -> Result<(), StoreFault> {
         self.file.set_len(self.end).map_err(self.fault("trim"))?;
         self.sync()?;
-        {
-            let mut index = self.shared.index.write().unwrap_or_else(PoisonError::into_inner);
-            let _ = toc::write(&self.journal, self.number, &mut index); // a cache: the next open makes it again
-        }
         let tail =
             create_segment(&*self.disk, &self.journal, self.number + 1).map_err(|e| match e {
                 crate::error::OpenError::Io { action, path, source } => {
@@ -248,6 +244,12 @@ impl Writer {
                 }
                 _ => StoreFault::Poisoned,
             })?;
+        {
+            // Only now: who finds the table knows that the next segment was there.
+            let mut index = self.shared.index.write().unwrap_or_else(PoisonError::into_inner);
+            let table = toc::Draft::of(self.number, &index);
+            let _ = table.and_then(|table| table.save(&self.journal, &mut index)); // a cache: the next open makes it again
+        }
         self.number = tail.number;
         self.file = tail.file;
         self.end = tail.end;
