@@ -54,10 +54,9 @@ impl Elapsed {
     #[must_use]
     pub fn between(start: &Timestamp, end: &Timestamp) -> Self {
         let (ms, clock_stepped_back) = match (micros(start), micros(end)) {
-            (Some(start), Some(end)) if end >= start => {
-                (Known::Is(end.abs_diff(start) / 1000), false)
+            (Some(start), Some(end)) => {
+                (lasted_ms(start, end).map_or(Known::UNKNOWN, Known::Is), end < start)
             }
-            (Some(_), Some(_)) => (Known::UNKNOWN, true),
             _ => (Known::UNKNOWN, false),
         };
         Self { ms, clock_stepped_back }
@@ -75,6 +74,15 @@ impl Default for Elapsed {
     fn default() -> Self {
         Self::OPEN
     }
+}
+
+/// Milliseconds from one time to another, in microseconds; nothing when the clock stepped back. Nothing either for two
+/// equal times: sources without times of their own have one for everything, and that is no measurement.
+pub(crate) fn lasted_ms(start: i64, end: i64) -> Option<u64> {
+    u64::try_from(end.checked_sub(start)?)
+        .ok()
+        .filter(|micros| *micros > 0)
+        .map(|micros| micros / 1000)
 }
 
 /// Microseconds since 1970 UTC, or nothing for what is no RFC 3339 time.
@@ -138,7 +146,7 @@ mod tests {
         };
         let noon = "2026-06-09T12:00:00Z";
         check(noon, "2026-06-09T12:00:01.5Z", Known::Is(1500), false);
-        check(noon, noon, Known::Is(0), false);
+        check(noon, noon, Known::UNKNOWN, false);
         check(noon, "2026-06-09T11:55:00Z", Known::UNKNOWN, true);
         check(noon, "soon", Known::UNKNOWN, false);
         check(noon, "2026-06-09T14:00:01+02:00", Known::Is(1000), false);

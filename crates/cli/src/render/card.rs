@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use event_spine::event::family::policy::Answer;
 use read_model::projections::actions::{Action, ActionState};
 use read_model::projections::tools::{CallStatus, ToolCall};
 use serde_json::{Map, Value};
@@ -212,12 +213,14 @@ pub(crate) fn answer(action: &Action) -> (anstyle::Style, String) {
         (ActionState::Resolved, None) => (DIM, "answered".to_owned()),
         (ActionState::Resolved, Some(resolution)) => {
             let word = resolution.resolved_as.as_deref().unwrap_or(&resolution.decision);
-            let refused = ["reject", "den", "declin", "abort", "cancel"]
-                .iter()
-                .any(|no| word.starts_with(no));
+            let style = match resolution.answer() {
+                Answer::Granted => GOOD,
+                Answer::Refused | Answer::Expired => BAD,
+                Answer::Cancelled | Answer::Unknown => WARN,
+            };
             let by = resolution.decided_by.as_deref().or(resolution.source.as_deref());
             let by = by.map(|who| format!(" by {who}")).unwrap_or_default();
-            (if refused { BAD } else { GOOD }, format!("{}{by}", word.replace('_', " ")))
+            (style, format!("{}{by}", word.replace('_', " ")))
         }
     }
 }

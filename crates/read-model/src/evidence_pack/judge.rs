@@ -280,7 +280,8 @@ fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal 
         0 => String::new(),
         n => format!("{n} without the id of what they are about"),
     };
-    let open = facts.approvals.iter().filter(|a| a.outcome == ApprovalOutcome::Open).count();
+    let with = |outcome| facts.approvals.iter().filter(|a| a.outcome == outcome).count();
+    let (open, unknown) = (with(ApprovalOutcome::Open), with(ApprovalOutcome::Unknown));
     match (name, types.is_empty()) {
         ("request", true) => status = SignalStatus::NotRecorded,
         ("usage", true) if total.rolled_up.is_some() => {
@@ -288,6 +289,9 @@ fn signal(facts: &Facts, total: &Figures, name: &str, words: &[&str]) -> Signal 
             source = "model.completed, turn.completed".to_owned();
         }
         ("usage", true) if total.counts.model_calls > 0 => status = SignalStatus::NotRecorded,
+        ("action", false) if unknown > 0 => {
+            detail = format!("{unknown} answered, and nobody recorded how");
+        }
         ("action", false) if open > 0 => detail = format!("{open} not answered"),
         _ => {} // not an event: nothing more to say of the others
     }

@@ -80,6 +80,8 @@ words! {
         Cancelled,
         /// Nobody answered in time.
         Expired,
+        /// It was answered, and nobody recorded how.
+        Unknown,
     }
     /// How a turn ended.
     TurnOutcome {

@@ -70,6 +70,46 @@ pub struct ActionResolved {
     pub reason: Option<String>,
 }
 
+/// What an answer comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// Yes, or the choice that was taken.
+    Granted,
+    /// No.
+    Refused,
+    /// Called off.
+    Cancelled,
+    /// It came too late.
+    Expired,
+    /// Its source does not say what it was.
+    Unknown,
+}
+
+impl ActionResolved {
+    /// What the answer comes to.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        Answer::of(&self.decision, self.resolved_as.as_deref())
+    }
+}
+
+impl Answer {
+    /// What an answer comes to, by its first word: `approve`, `allow_always` and a choice are a yes, `reject_once` is a no.
+    #[must_use]
+    pub fn of(decision: &str, resolved_as: Option<&str>) -> Self {
+        let said = resolved_as.unwrap_or(decision);
+        let first = said.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        match first.to_ascii_lowercase().as_str() {
+            "reject" | "rejected" | "deny" | "denied" | "decline" | "declined" | "refuse"
+            | "refused" => Self::Refused,
+            "cancel" | "cancelled" | "canceled" | "abort" | "aborted" => Self::Cancelled,
+            "expired" => Self::Expired,
+            "unknown" | "" => Self::Unknown,
+            _ => Self::Granted,
+        }
+    }
+}
+
 /// Nobody needs to answer any more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -178,6 +218,30 @@ event_family! {
         SandboxBlocked(SandboxBlocked) = "sandbox.blocked" {
             scope: Policy, durability: Barrier, pairing: Pairing::None, origin: Contract,
             aliases: ["sandbox.violation"], neo_code: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActionResolved, Answer};
+
+    #[test]
+    fn an_answer_is_read_by_its_first_word() {
+        for (decision, resolved_as, answer) in [
+            ("approve", None, Answer::Granted),
+            ("allow_always", None, Answer::Granted),
+            ("the blue one", None, Answer::Granted),
+            ("denied for session", None, Answer::Refused),
+            ("dense", None, Answer::Granted),
+            ("approve", Some("rejected"), Answer::Refused),
+            ("abort", None, Answer::Cancelled),
+            ("unknown", None, Answer::Unknown),
+            ("", None, Answer::Unknown),
+        ] {
+            let json = serde_json::json!({"decision": decision, "resolvedAs": resolved_as});
+            let resolved: ActionResolved = serde_json::from_value(json).unwrap();
+            assert_eq!(resolved.answer(), answer, "{decision}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use event_spine::RecordedEvent;
 use event_spine::event::family::PolicyEvent;
-use event_spine::event::family::policy::{ActionRequired, ActionResolved};
+use event_spine::event::family::policy::{ActionRequired, ActionResolved, Answer};
 
 use super::Facts;
 use crate::evidence_pack::model::{Approval, ApprovalOutcome, Refusal};
@@ -63,13 +63,12 @@ impl Facts {
     }
 
     fn answered(&mut self, recorded: &RecordedEvent, e: &ActionResolved) {
-        let outcome = match e.resolved_as.as_deref().unwrap_or(&e.decision) {
-            "reject" | "rejected" | "deny" | "denied" | "decline" | "declined" => {
-                ApprovalOutcome::Refused
-            }
-            "cancel" | "cancelled" | "canceled" => ApprovalOutcome::Cancelled,
-            "expired" => ApprovalOutcome::Expired,
-            _ => ApprovalOutcome::Granted,
+        let outcome = match e.answer() {
+            Answer::Granted => ApprovalOutcome::Granted,
+            Answer::Refused => ApprovalOutcome::Refused,
+            Answer::Cancelled => ApprovalOutcome::Cancelled,
+            Answer::Expired => ApprovalOutcome::Expired,
+            Answer::Unknown => ApprovalOutcome::Unknown,
         };
         self.closed(recorded, outcome, |approval| {
             approval.decision = Some(e.decision.clone());

@@ -2,6 +2,7 @@
 
 use event_spine::event::family::PolicyEvent;
 use event_spine::event::family::policy as payload;
+use event_spine::event::family::policy::Answer;
 use event_spine::{ActionId, JsonText, RecordedEvent, Scope};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,14 @@ pub struct Resolution {
     pub edited_arguments: Option<Text>,
     /// Why.
     pub reason: Option<String>,
+}
+
+impl Resolution {
+    /// What the answer comes to.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        Answer::of(&self.decision, self.resolved_as.as_deref())
+    }
 }
 
 /// One request to a person.

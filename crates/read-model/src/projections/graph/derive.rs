@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use super::node::{Counts, Node, NodeId, NodeKind, Status, Tokens};
 use super::state::ExecutionGraph;
 use super::table::{At, NodeTable};
+use crate::moment::lasted_ms;
 
 /// What follows for one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +92,7 @@ impl ExecutionGraph {
             rolled_up: known(whole.lane.plus(whole.agents)),
             calls_without_usage: whole.unknown,
             counts: whole.counts,
-            duration_ms: u64::try_from((self.last_at - self.first_at) / 1000).ok(),
+            duration_ms: lasted_ms(self.first_at, self.last_at),
             lane: whole.lane,
             agents: whole.agents,
         };
@@ -183,8 +184,7 @@ fn figures(node: &Node, below: &Below) -> Figures {
     if node.reported_tokens.is_some_and(|tokens| !tokens.is_unknown()) {
         unknown = 0; // the source spoke for the whole
     }
-    let measured =
-        below.from.zip(below.to).and_then(|(from, to)| u64::try_from((to - from) / 1000).ok());
+    let measured = below.from.zip(below.to).and_then(|(from, to)| lasted_ms(from, to));
     Figures {
         status: shown(node, below),
         rolled_up: known(lane.plus(agents)),

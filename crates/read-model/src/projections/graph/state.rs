@@ -12,7 +12,7 @@ use super::node::{Edge, EdgeKind, Incoming, Node, NodeId, NodeKind, NodeRef, Sta
 use super::place::Place;
 use super::table::NodeTable;
 use crate::Limits;
-use crate::moment::micros;
+use crate::moment::{lasted_ms, micros};
 
 /// How much is kept one by one. The counts stay exact whatever the limits are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,8 +285,7 @@ impl ExecutionGraph {
         node.settled = true;
         node.ended_at = Some(at);
         node.last_sequence = cx.sequence;
-        let measured = at.checked_sub(node.started_at).and_then(|d| u64::try_from(d / 1000).ok());
-        node.duration_ms = duration_ms.or(measured);
+        node.duration_ms = duration_ms.or_else(|| lasted_ms(node.started_at, at));
         self.open.retain(|open| open != id);
         self.touch_time(at);
     }

@@ -105,6 +105,8 @@ impl Page<'_> {
             let time =
                 |micros: i64| RecordedAt(micros).to_string().get(..19).map(|t| t.replace('T', " "));
             let span = match (time(from), time(to)) {
+                // One time for everything is none of the source's own.
+                _ if from == to => String::new(),
                 (Some(from), Some(to)) if from != to => format!("  ·  {from} to {to} UTC"),
                 (Some(from), _) => format!("  ·  {from} UTC"),
                 (None, _) => String::new(),

@@ -1,7 +1,7 @@
 //! Owns what approvals and refusals do to the graph.
 
 use event_spine::event::family::PolicyEvent;
-use event_spine::event::family::policy::{ActionRequired, ActionResolved};
+use event_spine::event::family::policy::{ActionRequired, ActionResolved, Answer};
 
 use crate::projections::graph::node::{EdgeKind, NodeId, NodeKind, Status};
 use crate::projections::graph::preview;
@@ -67,12 +67,12 @@ impl ExecutionGraph {
     }
 
     fn action_resolved(&mut self, cx: &Cx<'_>, e: &ActionResolved) {
-        let word = e.resolved_as.as_deref().unwrap_or(&e.decision);
-        let status = match word {
-            "reject" | "rejected" | "deny" | "denied" | "decline" | "declined" => Status::Denied,
-            "cancel" | "cancelled" | "canceled" => Status::Cancelled,
-            "expired" => Status::Expired,
-            _ => Status::Succeeded, // approved, answered, or the choice that was taken
+        let status = match e.answer() {
+            Answer::Granted => Status::Succeeded,
+            Answer::Refused => Status::Denied,
+            Answer::Cancelled => Status::Cancelled,
+            Answer::Expired => Status::Expired,
+            Answer::Unknown => Status::Unknown,
         };
         let decided_by = e.decided_by.as_deref().or(e.source.as_deref());
         let said = e.reason.as_deref().unwrap_or(&e.decision);
