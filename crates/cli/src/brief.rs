@@ -1,6 +1,6 @@
 //! Owns what a session is about in a line: its first input and where it comes from, read from its first events only.
 
-use event_spine::event::family::{Event, LifecycleEvent};
+use event_spine::event::family::{Event, LifecycleEvent, MessageEvent};
 use event_spine::event::value::Role;
 use event_spine::{LogReader, ReadMode, RecordedAt, SessionId};
 
@@ -31,14 +31,21 @@ pub(crate) fn of(reader: &LogReader, session: &SessionId) -> Result<Brief, Failu
                 Some(origin.map_or_else(|| event.draft.runtime_id.to_string(), |o| o.system));
         }
         brief.started = brief.started.or_else(|| event.draft.timestamp.micros().map(RecordedAt));
-        if let Event::Lifecycle(LifecycleEvent::TurnSubmitted(input)) = event.event()
-            && matches!(input.role, None | Some(Role::User))
-        {
-            let parts = input.parts.into_iter().filter_map(|part| part.text);
-            brief.title = input.text.or_else(|| parts.reduce(|all, part| format!("{all} {part}")));
-            if brief.title.is_some() {
-                break;
+        brief.title = match event.event() {
+            Event::Lifecycle(LifecycleEvent::TurnSubmitted(input))
+                if matches!(input.role, None | Some(Role::User)) =>
+            {
+                let parts = input.parts.into_iter().filter_map(|part| part.text);
+                input.text.or_else(|| parts.reduce(|all, part| format!("{all} {part}")))
             }
+            // Some sources tell the input in a list of all messages only.
+            Event::Message(MessageEvent::MessagesSnapshot(list)) => {
+                list.question().and_then(|(_, message)| message.text.clone())
+            }
+            _ => None, // not an input
+        };
+        if brief.title.is_some() {
+            break;
         }
     }
     Ok(brief)

@@ -1,13 +1,13 @@
 //! Owns how a turn is drawn: the frame, the lanes with their names, the blocks, and the lines between them.
 
 use super::super::text::duration;
-use super::canvas::{Area, Layer, NAME, SMALL, TITLE};
+use super::canvas::{Area, BODY, Layer, NAME, SMALL, TITLE};
 use super::layout::{BandLayout, Link, Placement, lane_pad};
 use super::page::{BAND_PAD, MARGIN, PART_GAP, Page};
 use super::score::{Band, Lane};
 use super::style::look;
 use super::{card, lines, words};
-use crate::projections::graph::{EdgeKind, Node, NodeKind, Status};
+use crate::projections::graph::{Edge, EdgeKind, Node, NodeKind, Status};
 use crate::render::status_word;
 
 impl Page<'_> {
@@ -72,11 +72,26 @@ impl Page<'_> {
                         *height,
                     );
                     self.canvas.rect(Layer::Back, stave, 8, "lane");
+                    if named && !layout.blocks.iter().any(|block| block.lane == *at) {
+                        self.unseen(lane.node, stave);
+                    }
                 }
                 if self.gutter > 0 {
                     self.lane_label(band, lane, gutter, named);
                 }
             }
+        }
+    }
+
+    /// What is known of an agent whose own steps nobody recorded: what it was asked, and what came out.
+    fn unseen(&mut self, agent: &Node, stave: Area) {
+        let (x, room) = (stave.x + 14, stave.w - 28);
+        let asked = agent.input.as_deref().unwrap_or("no step of its own was recorded");
+        self.canvas.put(BODY.at((x, stave.y + 26), room), asked);
+        if let Some(came_out) = agent.output.as_deref() {
+            let text = format!("→ {came_out}");
+            let tone = if agent.status.is_failure() { "s-bad" } else { "muted" };
+            self.canvas.put(SMALL.at((x, stave.y + 46), room).tone(tone), &text);
         }
     }
 
@@ -205,21 +220,22 @@ impl Page<'_> {
         let Some(accent) = agent.accent.map(|at| at % 5) else {
             return;
         };
-        let edges = self.score.incoming.get(&agent.node.id);
-        let started = edges
-            .into_iter()
-            .flatten()
-            .find(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff));
-        let Some(edge) = started else {
+        let edges = self.score.incoming.get(&agent.node.id).into_iter().flatten();
+        let starts =
+            || edges.clone().filter(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff));
+        let card_of = |edge: &Edge| {
+            let here = layout.blocks.iter().filter(|block| block.system == first.system);
+            let mut cards = here.flat_map(|block| &block.cards);
+            cards.find(|card| card.node.id == edge.from).map(|card| card.area)
+        };
+        // A source may say first that the turn started it and later which call did.
+        let told = starts().find_map(|edge| Some((edge, card_of(edge)?)));
+        let Some((edge, call)) = told
+            .map(|(edge, card)| (edge, Some(card)))
+            .or_else(|| starts().next().map(|edge| (edge, None)))
+        else {
             return;
         };
-        let call = layout
-            .blocks
-            .iter()
-            .filter(|block| block.system == first.system)
-            .flat_map(|block| &block.cards)
-            .find(|card| card.node.id == edge.from)
-            .map(|card| card.area);
         let parent = band.lanes.iter().position(|l| Some(&l.node.id) == agent.node.lane.as_ref());
         let before = || {
             let blocks = layout.blocks.iter().rev();
@@ -237,6 +253,7 @@ impl Page<'_> {
         );
         let kind = if edge.kind == EdgeKind::Handoff { "handoff" } else { "spawn" };
         self.canvas.arrow(&d, kind, Some(accent));
+        self.drawn.insert(edge.kind);
         if edge.kind == EdgeKind::Handoff {
             let at = (from.x + left + 16, first.entry.middle() + top - 6);
             self.canvas.put(SMALL.at(at, 60).on(Layer::Lines), "handoff");

@@ -94,7 +94,15 @@ impl Pen<'_> {
         let right = self.area.right() - PAD - ICON - 6;
         let room = right - (self.area.x + PAD + ICON + 7);
         let reserved = NAME.font.width(name).min(room * 2 / 3);
-        let used = canvas.put(SMALL.at((right, y), (room - reserved - 8).max(0)).end(), remark);
+        let for_remark = (room - reserved - 8).max(0);
+        // A remark loses its last parts whole before a part is cut.
+        let mut remark = remark;
+        while SMALL.font.width(remark) > for_remark
+            && let Some((first, _)) = remark.rsplit_once(" · ")
+        {
+            remark = first;
+        }
+        let used = canvas.put(SMALL.at((right, y), for_remark).end(), remark);
         let name_room = room - if used > 0 { used + 8 } else { 0 };
         let at = (self.area.x + PAD + ICON + 7, y);
         canvas.put(NAME.at(at, name_room), name);

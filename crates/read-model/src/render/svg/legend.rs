@@ -83,12 +83,11 @@ impl Page<'_> {
 
     /// The kinds of lines that are in the picture, with class, accent and word.
     fn used_lines(&self) -> Vec<(&'static str, Option<usize>, &'static str)> {
-        let any = |kind| self.score.incoming.values().flatten().any(|edge| edge.kind == kind);
         let mut lines = vec![("line", None, "then")];
-        if any(EdgeKind::Spawned) {
+        if self.drawn.contains(&EdgeKind::Spawned) {
             lines.push(("spawn", Some(0), "started"));
         }
-        if any(EdgeKind::Handoff) {
+        if self.drawn.contains(&EdgeKind::Handoff) {
             lines.push(("handoff", Some(0), "handoff"));
         }
         lines

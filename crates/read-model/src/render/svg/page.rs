@@ -1,5 +1,7 @@
 //! Owns the page: the header, then one part below the other; [`band`](super::band) draws a turn in full.
 
+use std::collections::BTreeSet;
+
 use super::super::status_word;
 use super::super::text::duration;
 use super::canvas::{Area, BODY, CODE, Canvas, HEAD, Layer, SMALL, TITLE};
@@ -35,8 +37,15 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
     let widest = layouts.iter().flatten().map(|layout| layout.width).max().unwrap_or(0);
     let wanted = widest + 2 * MARGIN + 2 * BAND_PAD + gutter + frame;
     let width = wanted.max(tasks::width(&score, WIDEST)).clamp(NARROWEST, WIDEST);
-    let mut page =
-        Page { canvas: Canvas::default(), score: &score, graph, width, gutter, y: MARGIN };
+    let mut page = Page {
+        canvas: Canvas::default(),
+        score: &score,
+        graph,
+        width,
+        gutter,
+        y: MARGIN,
+        drawn: BTreeSet::new(),
+    };
     page.header();
     for (part, layout) in score.parts.iter().zip(&layouts) {
         match (part, layout) {
@@ -59,8 +68,10 @@ pub(super) fn draw(graph: &ExecutionGraph) -> String {
 fn spawner<'a>(score: &Score<'a>, band: &Band<'a>, lane: usize) -> Option<&'a NodeId> {
     let agent = band.lanes.get(lane)?.node;
     let edges = score.incoming.get(&agent.id)?;
-    let edge = edges.iter().find(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff))?;
-    band.blocks.iter().flat_map(super::score::Block::calls).find(|id| **id == edge.from)
+    let starts =
+        || edges.iter().filter(|e| matches!(e.kind, EdgeKind::Spawned | EdgeKind::Handoff));
+    let mut calls = band.blocks.iter().flat_map(super::score::Block::calls);
+    calls.find(|id| starts().any(|edge| edge.from == **id))
 }
 
 /// The page being drawn.
@@ -72,6 +83,8 @@ pub(super) struct Page<'a> {
     /// Width of the names of lanes; 0 when there is only one lane.
     pub(super) gutter: i32,
     pub(super) y: i32,
+    /// The kinds of lines to lanes that were drawn, for the legend.
+    pub(super) drawn: BTreeSet<EdgeKind>,
 }
 
 impl Page<'_> {
