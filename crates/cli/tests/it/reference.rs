@@ -115,3 +115,27 @@ fn usage_errors_exit_with_2() {
         assert_eq!(ran.status, 2, "{args:?}");
     }
 }
+
+/// Every line that the README shows of the demo is a line of the demo, but for the spaces between its columns and for
+/// hashes, which hold the time of recording.
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let word = |word: &str| match word.strip_suffix('…') {
+        Some(hash) if hash.len() == 16 => "#…".to_owned(),
+        _ => word.to_owned(),
+    };
+    let words = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
+    let desk = Desk::new();
+    let printed: Vec<String> =
+        desk.run(&["demo", "--data", "tour"]).ok().lines().map(words).collect();
+    for line in shown.lines().map(words) {
+        assert!(
+            printed.contains(&line),
+            "the demo does not print {line:?}:\n{}",
+            printed.join("\n")
+        );
+    }
+}
