@@ -153,6 +153,21 @@ fn a_secret_in_a_raw_provider_payload_is_flagged_and_in_no_projection() {
     }
 }
 
+/// What is stored can be exported, and what is exported can be taken again.
+#[test]
+fn a_blank_time_is_no_time() {
+    let desk = Desk::new();
+    let text = std::fs::read_to_string(fixture("codex/text.jsonl")).unwrap();
+    let stamp = text.split('"').nth(3).unwrap().to_owned();
+    desk.write(
+        "run.jsonl",
+        text.replace(&format!(r#""timestamp":"{stamp}""#), r#""timestamp":" ""#),
+    );
+    desk.run(&["ingest", "run.jsonl"]).ok();
+    desk.run(&["export", "last", "--as", "runtime-event", "-o", "out.jsonl"]).ok();
+    desk.run(&["--data", "again", "ingest", "out.jsonl"]).ok();
+}
+
 /// Other programs write JSON with escapes where none are needed; the raw input is kept as they wrote it.
 // verifies: H39
 #[test]

@@ -98,7 +98,12 @@ impl Drafter {
                 schema_version: event_spine::SCHEMA_VERSION.into(),
                 runtime_id: self.runtime.clone(),
                 event_id: EventId::derived(&parts),
-                timestamp: source.time.unwrap_or(&self.fallback).clone(),
+                // A blank one is none: the contract wants a time, and what is stored must be readable again.
+                timestamp: source
+                    .time
+                    .filter(|time| !time.as_str().trim().is_empty())
+                    .unwrap_or(&self.fallback)
+                    .clone(),
                 event_type,
                 scope,
                 refs: self.refs(source.frame),
