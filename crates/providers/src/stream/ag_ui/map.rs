@@ -188,7 +188,8 @@ fn is_message(kind: &str) -> bool {
 }
 
 fn calls(cx: &mut Cx<'_>, wire: &Wire, kind: &str) -> Option<bool> {
-    let id = wire.tool_call_id.as_deref();
+    let id = wire.tool_call_id.as_deref().map(|id| tools::same_call(cx, wire, id).to_owned());
+    let id = id.as_deref();
     match (kind, id, wire.text_delta(), &wire.content) {
         ("TOOL_CALL_START", Some(id), _, _) => tools::start(cx, wire, id),
         ("TOOL_CALL_ARGS", Some(id), Some(delta), _) => tools::args(cx, wire, id, delta),

@@ -201,6 +201,16 @@ fn a_result_waits_for_its_status_to_the_end_of_its_step() {
     assert_eq!(ends.count(), 1);
 }
 
+/// A call of a sub-agent that a person allowed is the call that asked.
+#[test]
+fn a_resumed_call_of_a_sub_agent_is_the_same_call() {
+    let parts = ["subagent-approval.part1.jsonl", "subagent-approval.part2.jsonl"];
+    let inputs: Vec<_> = parts.iter().map(|part| read(&format!("ag-ui/{part}"))).collect();
+    let log = adapt_parts(Format::AgUi, &[&inputs[0], &inputs[1]]);
+    let text = spell_drafts(&log.iter().collect::<Vec<_>>());
+    assert_eq!(calls(&text), ["call_mock0342a delete_file unknown", "call_mock0340a task unknown"]);
+}
+
 /// Tokens of several models are told of several messages.
 
 #[test]

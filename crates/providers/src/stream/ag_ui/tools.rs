@@ -14,6 +14,17 @@ use super::text::close_chunks;
 /// Name of a tool whose name the stream does not say.
 const UNNAMED: &str = "unknown";
 
+/// The id under which a call began. When a run resumes a call of a sub-agent, LangGraph's integration adds the agent to its id.
+pub(super) fn same_call<'a>(cx: &mut Cx<'_>, wire: &Wire, id: &'a str) -> &'a str {
+    let by_agent = wire.subagent_run_id.as_deref().and_then(|agent| {
+        let began = id.strip_suffix(agent)?.strip_suffix("::")?;
+        let open = cx.turn().and_then(|turn| turn.tools.get(began));
+        let is_its = open.is_some_and(|tool| tool.owner.as_deref() == Some(agent));
+        (is_its || cx.run.settled.contains(began)).then_some(began)
+    });
+    by_agent.unwrap_or(id)
+}
+
 /// TOOL_CALL_START. A call that is open already is told again by a run that resumes it; it stays the same call.
 pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
     let owner = wire.subagent_run_id.as_deref();

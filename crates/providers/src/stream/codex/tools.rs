@@ -196,7 +196,9 @@ pub(super) fn settle(cx: &mut Cx<'_>, call: &str, outcome: Outcome) {
         payload.output = outcome.output;
         payload.preview = outcome.preview;
         let by_exit = || outcome.exit_code.map(|code| format!("exit status {code}"));
-        payload.error = outcome.error.or_else(by_exit);
+        // What the item says is all that there is.
+        let declined = || (outcome.status == ToolStatus::Rejected).then(|| "declined".to_owned());
+        payload.error = outcome.error.or_else(by_exit).or_else(declined);
         payload.exit_code = outcome.exit_code;
         payload.duration_ms = outcome.duration_ms;
         cx.emit(scope, &payload);
