@@ -6,7 +6,10 @@
 //!
 //! Next: [`record`](crate::EventDraft), which carries such texts.
 
+mod members;
 pub(crate) mod strings;
+
+pub use members::Members;
 
 use std::borrow::Cow;
 use std::fmt;

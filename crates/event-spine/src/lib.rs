@@ -77,7 +77,7 @@ pub use id::{
     TurnId, check_id, derived_id,
 };
 pub use integrity::{ChainHash, LeafHash, PayloadDigest, Salt};
-pub use json::{JsonError, JsonText, MAX_DEPTH, Repairs};
+pub use json::{JsonError, JsonText, MAX_DEPTH, Members, Repairs};
 pub use log::mask;
 pub use log::{
     Cursor, Disk, DiskFile, Entry, EventLog, Events, Expected, Fault, Follow, ForkPoint, Found,

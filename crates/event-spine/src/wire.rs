@@ -3,14 +3,13 @@
 //! Members that the contract does not name are kept (`extra`); aliases of other generations are read as the type they
 //! mean, with the name they came under kept beside the payload as `originalType`.
 
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::canonical::write_string;
 use crate::event::{EventType, resolve};
 use crate::id::{EventId, IdError, RuntimeId, SessionId};
 use crate::integrity::leaf;
-use crate::json::{JsonError, JsonText, Repairs};
+use crate::json::{JsonError, JsonText, Members, Repairs};
 use crate::record::{EventDraft, RecordedEvent};
 use crate::refs::{Refs, RefsError};
 use crate::scope::Scope;
@@ -73,29 +72,6 @@ impl WireError {
             Self::Missing { member } => Some(member),
             Self::Member { member, .. } | Self::Twice { member } => Some(member),
         }
-    }
-}
-
-/// Members in the order they came, values as text.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::with_capacity(16);
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 

@@ -60,7 +60,6 @@ mod window;
 mod text;
 mod moment;
 mod honesty;
-mod members;
 pub mod projections;
 mod view;
 mod replay;

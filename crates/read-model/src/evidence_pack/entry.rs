@@ -13,7 +13,7 @@ use event_spine::{
 };
 use serde_json::{Map, Value};
 
-use crate::members::Members;
+use event_spine::Members;
 
 /// Members that are not part of the hashed envelope.
 const BESIDE: [&str; 5] = ["payload", "extra", "salt", "leaf", "chain"];

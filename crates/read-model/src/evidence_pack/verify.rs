@@ -12,7 +12,7 @@ use super::model::{EvidencePack, FORMAT, FORMAT_VERSION, Missing};
 use super::write::{CHECKSUM, PackPart, members};
 use super::{PackOptions, judge};
 
-use crate::members::Members;
+use event_spine::Members;
 
 /// Something in a pack that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use event_spine::JsonText;
 
-use crate::members::Members;
+use event_spine::Members;
 
 /// The most characters a preview has.
 pub(super) const PREVIEW: usize = 160;

@@ -3,12 +3,14 @@
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object.
-pub(crate) struct Members<'a>(pub(crate) Vec<(String, &'a RawValue)>);
+/// The members of a JSON object in the order in which they stand, values as text. Read it with `serde_json`.
+#[derive(Debug, Clone)]
+pub struct Members<'a>(pub Vec<(String, &'a RawValue)>);
 
 impl Members<'_> {
     /// The name of a member that stands there twice: parsers differ in which of the two they take.
-    pub(crate) fn twin(&self) -> Option<&str> {
+    #[must_use]
+    pub fn twin(&self) -> Option<&str> {
         let Self(members) = self;
         let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
