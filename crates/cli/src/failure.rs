@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use event_spine::{AppendError, OpenError, ReadError};
+use event_spine::{AppendError, OpenError, ReadError, reason};
 
 use crate::output::{BAD, Paint, harmless};
 
@@ -74,7 +74,9 @@ pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        let said = error.to_string();
+        let io = error.downcast_ref::<io::Error>();
+        let io = io.or_else(|| error.downcast_ref::<std::sync::Arc<io::Error>>().map(|io| &**io));
+        let said = io.map_or_else(|| error.to_string(), reason);
         if !text.ends_with(&said) {
             text.push_str(": ");
             text.push_str(&said);

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use event_spine::reason;
+
 use crate::failure::Failure;
-use crate::source::reason;
 
 /// Writes what the user asked for into the file that the user named. A link leads to the file it names, a device or a pipe
 /// is written to and not replaced, and nothing is written into the data folder.

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use event_spine::reason;
+
 use crate::failure::Failure;
-use crate::source::reason;
 
 /// A kind of file in the data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +88,11 @@ impl Folder {
             // A file may go while we look: the writer trims and renames.
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() {
-                self.walk(root, &path)?;
-                continue;
+                // What is in a folder that nobody may list cannot be measured; whoever reads it says so.
+                match self.walk(root, &path) {
+                    Err(e) if e.kind() != io::ErrorKind::PermissionDenied => return Err(e),
+                    Ok(()) | Err(_) => continue,
+                }
             }
             let at = Part::of(&path).place();
             if let (Some(files), Some(bytes)) = (self.files.get_mut(at), self.bytes.get_mut(at)) {

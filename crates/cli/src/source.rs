@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use event_spine::{Clock, RecordedAt};
+use event_spine::{Clock, RecordedAt, reason};
 
 use providers::stream::Framing;
 
@@ -220,19 +220,6 @@ enum ReadOr {
 impl From<io::Error> for ReadOr {
     fn from(error: io::Error) -> Self {
         Self::Read(error)
-    }
-}
-
-/// What the system says, without its number.
-pub(crate) fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
-        }
     }
 }
 

@@ -96,7 +96,7 @@ fn recording(app: &App, path: &Path, from: Option<Format>, whole: bool) -> Resul
         let name = source.name.clone();
         let reader = source.reader().map(|from| BufReader::with_capacity(256 * 1024, from));
         return reader.and_then(|reader| check_lines(reader, options)).map_err(|e| {
-            Failure::input(format!("cannot read {name}: {}", crate::source::reason(&e)))
+            Failure::input(format!("cannot read {name}: {}", event_spine::reason(&e)))
         });
     }
     let mut checker = Checker::new(Options { foreign: true, ..options });

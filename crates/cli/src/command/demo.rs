@@ -15,7 +15,7 @@ use crate::file::write_atomically;
 use crate::intake::{Plan, recognise};
 use crate::output::{BAD, DIM, GOOD, LIVE, STRONG};
 use crate::render::transcript;
-use crate::source::{Source, reason};
+use crate::source::Source;
 use crate::store;
 use crate::tally::{Taken, Tally};
 use crate::text::{counted, one_line};
@@ -249,7 +249,7 @@ const REFUSAL: &[u8] = b"rejected";
 /// Copies the journal and flips a bit of the refusal.
 fn flip_one_bit(from: &Path, to: &Path) -> Result<(), Failure> {
     let failed = |e: std::io::Error| {
-        Failure::input(format!("cannot copy {}: {}", from.display(), reason(&e)))
+        Failure::input(format!("cannot copy {}: {}", from.display(), event_spine::reason(&e)))
     };
     let copy = || -> std::io::Result<()> {
         let journal = to.join("journal");

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use event_spine::blob::{BlobError, BlobId, Blobs};
-use event_spine::{Entry, LogReader, ReadMode};
+use event_spine::{Entry, LogReader, OpenError, ReadMode};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, sentence};
 use crate::folder::{Folder, Part};
 use crate::output::{BAD, DIM, GOOD, WARN};
 use crate::progress::{Progress, Unit};
@@ -66,9 +66,12 @@ impl Check {
 }
 
 pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
-    let reader = store::reader(app)?;
+    let (reader, format) = match store::reader(app) {
+        Ok(reader) => (reader, format(&app.data)),
+        Err(_) => without_format(&app.data)?,
+    };
     let folder = Folder::measure(&app.data)?;
-    let mut checks = vec![format(&app.data), lock(&app.data)];
+    let mut checks = vec![format, lock(&app.data)];
     checks.extend(segments(app, &reader, &folder)?);
     checks.push(torn(&folder));
     checks.push(index(&app.data, &folder));
@@ -92,6 +95,19 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         }
     }
     Ok(healthy.into())
+}
+
+/// A folder that does not open for its format mark alone is looked at all the same.
+fn without_format(dir: &Path) -> Result<(LogReader, Check), Failure> {
+    match LogReader::open(dir) {
+        Ok(reader) => Ok((reader, format(dir))),
+        Err(lost @ (OpenError::FormatLost { .. } | OpenError::Io { .. })) => {
+            let advice = format!("`spine salvage {}` needs no FORMAT file", dir.display());
+            let reader = LogReader::open_journal(dir)?;
+            Ok((reader, Check::bad("folder", sentence(&lost), advice)))
+        }
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// Opening it has checked the format already.
@@ -142,7 +158,14 @@ fn segments(app: &App, reader: &LogReader, folder: &Folder) -> Result<Vec<Check>
         format!("`spine salvage {}` copies what can be read into a new folder", app.data.display());
     Ok(findings
         .into_iter()
-        .map(|f| Check::bad("journal", store::damage(&f), advice.clone()))
+        .map(|f| match f.unfinished {
+            true => Check::note(
+                "journal",
+                store::damage(&f),
+                "nothing to do: the next writer clears it away",
+            ),
+            false => Check::bad("journal", store::damage(&f), advice.clone()),
+        })
         .collect())
 }
 

@@ -21,8 +21,8 @@ Examples:
   spine replay last
   spine replay last --to 40                 as it was after event 40
 
-Served views are a saved fold and the events since. With --to, and while another process holds the log, they are a fold
-that was saved half-way, read back and gone on with.
+Served views are a saved fold and the events since. With --to, where no fold was saved yet, where the folder cannot be
+written, and while another process holds the log, they are a fold that was saved half-way, read back and gone on with.
 Exit status: 0 when both are equal, 1 when they differ; the first difference is named.")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or `last`
@@ -91,12 +91,24 @@ fn served(
     session: &SessionId,
     head: u64,
 ) -> Result<Arc<SessionView>, Failure> {
+    // Without saved folds there is nothing to open the log for: a reader makes none.
+    if !app.data.join("index").is_dir() {
+        return resumed(reader, session, head);
+    }
     match EventLog::open(&app.data, store::options(app)) {
         Ok(log) => Ok(Engine::open(&log).view(session)?),
         // Saved folds belong to whoever holds the log.
         Err(OpenError::InUse { .. }) => resumed(reader, session, head),
+        Err(OpenError::Io { source, .. }) if not_writable(&source) => {
+            resumed(reader, session, head)
+        }
         Err(other) => Err(other.into()),
     }
+}
+
+fn not_writable(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | StorageFull)
 }
 
 /// A fold that is saved half-way and goes on from what was saved.

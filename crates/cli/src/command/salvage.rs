@@ -1,7 +1,7 @@
 //! `spine salvage`: what can still be read of a damaged data folder goes into a new one. The old one is left alone.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use event_spine::{Salvaged, salvage};
 use serde_json::json;
@@ -20,7 +20,8 @@ Examples:
   spine salvage .spine -o /backup/spine
 
 The old folder is left as it is. Of each session the events up to the first gap are copied with their hashes; events
-behind a gap are kept as JSON lines in NEWDIR/behind-gap.
+behind a gap, and forks of what is lost, are kept as JSON lines in NEWDIR/behind-gap. Ingest the recording again into
+NEWDIR to have all of it in order; where there is none, ingest those lines with --session ID.rest.
 Exit status: 0 when everything could be read, 1 when something is lost.")]
 pub(crate) struct Args {
     /// The damaged data folder
@@ -53,7 +54,7 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
             .map(|s| {
                 json!({
                     "sessionId": s.session_id, "events": s.events,
-                    "behindGap": s.behind_gap, "firstLost": s.first_lost,
+                    "behindGap": s.behind_gap, "keptIn": s.kept_in, "firstLost": s.first_lost,
                 })
             })
             .collect();
@@ -74,7 +75,22 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     let done = app.out.paint(style, format!("{events} copied to {}", target.display()));
     writeln!(app.out, "\n{done}")?;
     app.note(format!("next: spine verify --data {}", target.display()));
+    for session in &salvaged.sessions {
+        again(app, session, &target);
+    }
     Ok(whole.into())
+}
+
+/// How events that are kept aside come into the new log.
+fn again(app: &App, salvaged: &Salvaged, target: &Path) {
+    let (Some(file), id) = (&salvaged.kept_in, &salvaged.session_id) else {
+        return;
+    };
+    let (data, file) = (target.display(), file.display());
+    app.note(format!(
+        "{id}: `spine ingest RECORDING --data {data}` with the recording it came from brings back all of it; without one, \
+         `spine ingest {file} --session {id}.rest --data {data}` makes a session of what lay behind the gap"
+    ));
 }
 
 fn row(app: &App, salvaged: &Salvaged) -> Vec<String> {

@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 
-use event_spine::Verification;
+use event_spine::{LogReader, SessionId, StorageFinding, Verification, reason};
 use read_model::evidence_pack::{FORMAT, verify_pack};
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::failure::{Answer, Failure};
-use crate::output::{BAD, DIM, GOOD, left, right};
+use crate::output::{BAD, DIM, GOOD, WARN, left, right};
 use crate::progress::{Progress, Unit};
-use crate::source::{is_file_name, reason};
+use crate::source::is_file_name;
 use crate::store;
 use crate::text::{bytes, count, counted};
 
@@ -59,8 +59,10 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let seconds = progress.elapsed().as_secs_f64();
     drop(progress);
-    let storage = if args.what.is_none() { reader.verify_storage()? } else { Vec::new() };
-    let intact = storage.is_empty() && found.iter().all(Verification::intact);
+    let of = args.what.as_ref().and_then(|_| found.first()).map(|v| &v.session_id);
+    let storage = storage(&reader, of)?;
+    // What a killed or failed write left was never acknowledged: nothing of the history is in it.
+    let intact = storage.iter().all(|f| f.unfinished) && found.iter().all(Verification::intact);
     if app.json {
         let storage: Vec<_> = storage.iter().map(store::damage_json).collect();
         app.out.json(&json!({
@@ -72,11 +74,29 @@ pub(crate) fn run(app: &mut App, args: &Args) -> Result<Answer, Failure> {
     }
     table(app, &found)?;
     for finding in &storage {
-        let bad = app.out.paint(BAD, "damaged");
-        writeln!(app.out, "{bad}  {}", store::damage(finding))?;
+        let (style, word) =
+            if finding.unfinished { (WARN, "unfinished") } else { (BAD, "damaged") };
+        let word = app.out.paint(style, word);
+        writeln!(app.out, "{word}  {}", store::damage(finding))?;
     }
     summary(app, &found, intact, seconds)?;
     Ok(intact.into())
+}
+
+/// What is wrong below the events: everywhere, or where events of one session were.
+fn storage(
+    reader: &LogReader,
+    of: Option<&SessionId>,
+) -> Result<Vec<StorageFinding>, event_spine::ReadError> {
+    let Some(session) = of else {
+        return reader.verify_storage();
+    };
+    if reader.damaged_places()? == 0 {
+        return Ok(Vec::new());
+    }
+    let mut found = reader.verify_storage()?;
+    found.retain(|finding| finding.held.iter().any(|held| held.session_id == *session));
+    Ok(found)
 }
 
 /// The largest pack that is read: it is read whole.

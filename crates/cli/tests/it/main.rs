@@ -11,6 +11,7 @@ mod run;
 
 mod bad_input;
 mod commands;
+mod damage;
 mod ingest;
 mod reference;
 mod shown;
