@@ -135,15 +135,19 @@ impl Plan {
         let known_inputs =
             if foreign { self.recall(source, log, &mut pipeline)? } else { HashSet::new() };
         let mut keeper = foreign.then(|| raw::Keeper::new(source, log.blobs(), log.masker()));
-        let mut writer = Writer::new(log, &source.name, self.batch);
+        let source_name = source.name.clone();
+        let mut writer = Writer::new(log, &source_name, self.batch);
         source.for_each_piece(|piece| {
             progress.advance(piece.len() as u64);
             if let Some(keeper) = &mut keeper {
                 keeper.push(piece)?;
             }
-            writer.take(pipeline.push(piece), pipeline.session_id())
+            let batch = pipeline.push(piece);
+            no_conflict(&batch, &source_name)?;
+            writer.take(batch, pipeline.session_id())
         })?;
         let last = pipeline.finish(self.end());
+        no_conflict(&last, &source_name)?;
         writer.take(last, pipeline.session_id())?;
         if let Some(keeper) = keeper {
             writer.keep(keeper.finish(checked.last, self.format)?, &known_inputs)?;
@@ -226,4 +230,14 @@ fn too_long(name: &str, line: u64) -> Failure {
     Failure::input(format!(
         "{name}, line {line}: longer than {most}; mend it, or take the rest with --lenient"
     ))
+}
+
+/// Refuses a recording of which the log has another version under the same ids, before any of the batch is stored.
+fn no_conflict(batch: &Batch, name: &str) -> Result<(), Failure> {
+    match &batch.conflict {
+        None => Ok(()),
+        Some(conflict) => Err(Failure::input(format!(
+            "{name}: {conflict} with `--session ID`"
+        ))),
+    }
 }
