@@ -236,8 +236,6 @@ fn too_long(name: &str, line: u64) -> Failure {
 fn no_conflict(batch: &Batch, name: &str) -> Result<(), Failure> {
     match &batch.conflict {
         None => Ok(()),
-        Some(conflict) => Err(Failure::input(format!(
-            "{name}: {conflict} with `--session ID`"
-        ))),
+        Some(conflict) => Err(Failure::input(format!("{name}: {conflict} with `--session ID`"))),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Next: [`part`], one part of it.
 
+use std::collections::HashMap;
 use std::io::{self, Write as _};
 
 use event_spine::SubagentId;
@@ -31,11 +32,27 @@ pub(crate) fn draw(out: &mut Out, transcript: &Transcript, verbose: bool) -> io:
     }
     let parts: Vec<&Part> =
         transcript.parts.iter().filter(|part| is_shown(part, verbose)).collect();
-    let mut flow = Flow { speaker: None, model: None, after: After::Nothing, undone: false };
+    let mut flow = Flow {
+        speaker: None,
+        model: None,
+        after: After::Nothing,
+        undone: false,
+        names: transcript.parts.iter().filter_map(name_of_agent).collect(),
+    };
     for (at, part) in parts.iter().enumerate() {
         flow.part(out, part, parts.get(at..).unwrap_or_default(), verbose)?;
     }
     Ok(())
+}
+
+/// Id and name of an agent, where a part tells them.
+fn name_of_agent(part: &Part) -> Option<(SubagentId, String)> {
+    match &part.body {
+        Body::AgentTask(agent) | Body::AgentHandoff(agent) => {
+            Some((part.scope.subagent_id.clone()?, agent.from.clone()?))
+        }
+        _ => None, // about no agent
+    }
 }
 
 /// What the last line drawn belongs to.
@@ -55,6 +72,7 @@ struct Flow {
     after: After,
     /// What is drawn now was taken back later.
     undone: bool,
+    names: HashMap<SubagentId, String>,
 }
 
 impl Flow {
@@ -117,7 +135,10 @@ impl Flow {
             Speaker::User => out.paint(LIVE.bold(), "You"),
             Speaker::System => out.paint(DIM.bold(), "Instructions"),
             Speaker::Agent(None) => out.paint(STRONG, "Agent"),
-            Speaker::Agent(Some(id)) => out.paint(STRONG, format!("  Sub-agent {id}")),
+            Speaker::Agent(Some(id)) => {
+                let name = self.names.get(id).map_or(id.as_str(), String::as_str);
+                out.paint(STRONG, format!("  Sub-agent {name}"))
+            }
         };
         let detail = model.map(|model| out.paint(DIM, format!(" · {model}"))).unwrap_or_default();
         writeln!(out, "\n{label}{detail}")?;
