@@ -176,6 +176,7 @@ impl Report<'_> {
                 let _ = writeln!(out, "|{}", " --- |".repeat(row.len()));
             }
         }
+        out.push_str(REASONS);
         out
     }
 
@@ -282,6 +283,9 @@ One run of `cargo xtask bench` on {machine}. Load of the machine before the run:
 - `page cache dropped` means the cache of this machine; a host below it may still have the bytes.
 
 ";
+
+/// What no run can know: why a target is missed. Looked through after each change that moves a number.
+const REASONS: &str = include_str!("../reasons.md");
 
 #[cfg(test)]
 mod tests {
