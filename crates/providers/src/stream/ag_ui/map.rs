@@ -277,20 +277,25 @@ fn messages_snapshot(cx: &mut Cx<'_>, messages: &[Message]) {
     for message in messages {
         tools::told(cx, message);
     }
-    let call = |call: &super::frame::ToolCall| SnapshotToolCall {
-        id: call.id.clone(),
-        name: call.function.name.clone(),
-        arguments: call.function.arguments.clone(),
-    };
-    let entry = |message: &Message| SnapshotMessage {
-        message_id: message.id.clone(),
-        role: text::role_of(&message.role),
-        text: message.text(),
-        tool_calls: message.tool_calls.iter().flatten().map(call).collect(),
-        tool_call_id: message.tool_call_id.clone(),
-        error: message.error.clone(),
-    };
-    let payload = MessagesSnapshot { messages: messages.iter().map(entry).collect(), reason: None };
+    let mut listed = Vec::with_capacity(messages.len());
+    for message in messages {
+        let calls = message.tool_calls.iter().flatten();
+        listed.push(SnapshotMessage {
+            message_id: message.id.clone(),
+            role: text::role_of(&message.role),
+            text: message.text(),
+            tool_calls: calls
+                .map(|call| SnapshotToolCall {
+                    id: tools::listed_call(cx, &call.id),
+                    name: call.function.name.clone(),
+                    arguments: call.function.arguments.clone(),
+                })
+                .collect(),
+            tool_call_id: message.tool_call_id.as_deref().map(|id| tools::listed_call(cx, id)),
+            error: message.error.clone(),
+        });
+    }
+    let payload = MessagesSnapshot { messages: listed, reason: None };
     let scope = cx.scope(None);
     cx.emit(scope, &payload);
     run::repaired(cx);

@@ -209,6 +209,10 @@ fn a_resumed_call_of_a_sub_agent_is_the_same_call() {
     let log = adapt_parts(Format::AgUi, &[&inputs[0], &inputs[1]]);
     let text = spell_drafts(&log.iter().collect::<Vec<_>>());
     assert_eq!(calls(&text), ["call_mock0342a delete_file unknown", "call_mock0340a task unknown"]);
+    let last = log.iter().rfind(|draft| draft.event_type.name() == "messages.snapshot").unwrap();
+    let listed = last.payload.as_str();
+    assert!(listed.contains(r#""toolCallId":"call_mock0342a""#), "{listed}");
+    assert!(!listed.contains(r#""id":"call_mock0342a::"#), "{listed}");
 }
 
 /// Tokens of several models are told of several messages.

@@ -25,6 +25,15 @@ pub(super) fn same_call<'a>(cx: &mut Cx<'_>, wire: &Wire, id: &'a str) -> &'a st
     by_agent.unwrap_or(id)
 }
 
+/// The same for a call in the list of all messages, which does not say whose agent's it is.
+pub(super) fn listed_call(cx: &mut Cx<'_>, id: &str) -> String {
+    let began = id.split_once("::").map(|(began, _)| began).filter(|began| {
+        cx.turn().is_some_and(|turn| turn.tools.contains_key(*began))
+            || cx.run.settled.contains(*began)
+    });
+    began.unwrap_or(id).to_owned()
+}
+
 /// TOOL_CALL_START. A call that is open already is told again by a run that resumes it; it stays the same call.
 pub(super) fn start(cx: &mut Cx<'_>, wire: &Wire, id: &str) {
     let owner = wire.subagent_run_id.as_deref();

@@ -144,7 +144,6 @@ impl Entry {
         let says_no_more = |entry: &Self| {
             !entry.pieces
                 && entry.opens.is_none()
-                && entry.refs.is_none()
                 && entry.status == EntryStatus::Done
                 && entry.elapsed == Elapsed::OPEN
         };

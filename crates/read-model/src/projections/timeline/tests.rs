@@ -107,9 +107,11 @@ fn open_entries_stay_however_old_they_are() {
 #[test]
 fn a_state_that_is_stated_again_and_again_is_one_entry() {
     let stated = r#"snapshot.updated turn=u1 {"target":"agent_state","state":{"n":1}}"#;
+    // Each comes from another frame of its source.
+    let framed = format!(r#"{stated} refs=[{{"id":"raw:1","kind":"raw"}}]"#);
     assert_eq!(
         entries(&format!(
-            "turn.submitted turn=u1 {{}}\n{stated}\n{stated}\n{stated}\nrun.status turn=u1 {{\"phase\":\"a\"}}\n{stated}"
+            "turn.submitted turn=u1 {{}}\n{stated}\n{framed}\n{stated}\nrun.status turn=u1 {{\"phase\":\"a\"}}\n{stated}"
         )),
         [
             "1 Input, not stated [done]",
