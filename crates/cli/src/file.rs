@@ -27,7 +27,13 @@ pub(crate) fn write_result(
         return buffered.flush().map_err(|e| failed(&e));
     }
     let linked = fs::symlink_metadata(target).is_ok_and(|meta| meta.is_symlink());
-    let resolved = if linked { fs::canonicalize(target).ok() } else { None };
+    let resolved = if linked {
+        Some(fs::canonicalize(target).map_err(|e| {
+            Failure::input(format!("cannot write {name}: where the link leads: {}", reason(&e)))
+        })?)
+    } else {
+        None
+    };
     let target = resolved.as_deref().unwrap_or(target);
     let folder = fs::canonicalize(folder_of(target)).map_err(|e| {
         Failure::input(format!(

@@ -1,7 +1,8 @@
 //! Owns the way of a recording into the log: recognise it, check all of it, then store it.
 //!
-//! All of it is checked before anything is stored, so a recording that is refused leaves no trace. Memory does not grow
-//! with the recording: both passes go piece by piece.
+//! All of it is checked before anything is stored. Only what storing shows stops it midway: facts that the log has with other
+//! content, or a full disk, after which the same recording goes on where it stopped. Memory does not grow with the recording:
+//! both passes go piece by piece.
 
 use std::collections::HashSet;
 

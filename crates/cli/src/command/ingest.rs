@@ -26,7 +26,7 @@ Examples:
   my-agent --events | spine ingest -
   spine ingest run.sse --from ag-ui --session checkout-42
 
-A recording is taken whole or not at all: all of it is checked before anything is stored.")]
+All of a recording is checked before anything of it is stored.")]
 pub(crate) struct Args {
     /// The recording, or several; `-` reads standard input
     #[arg(value_name = "FILE", required = true)]

@@ -210,14 +210,11 @@ impl StreamAdapter for AgUi {
     }
 
     fn push(&mut self, frame: &Frame) -> Adapted {
-        let (text, repairs) = match JsonText::parse(&frame.text) {
+        let (text, repaired) = match frame.json() {
             Ok(parsed) => parsed,
-            Err(e) => {
-                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
-                return Adapted {
-                    drafts: self.keep(frame, None, "malformed_frame"),
-                    fault: Some(frame.error(kind)),
-                };
+            Err(fault) => {
+                let drafts = self.keep(frame, None, "malformed_frame");
+                return Adapted { drafts, fault: Some(fault) };
             }
         };
         let not_a_frame = |detail: String| Some(frame.error(AdaptErrorKind::NotAFrame { detail }));
@@ -240,12 +237,7 @@ impl StreamAdapter for AgUi {
                 fault: not_a_frame("not an AG-UI event: it has no `type`".to_owned()),
             };
         }
-        Adapted {
-            drafts: self.take_event(frame, &text, &wire),
-            fault: (repairs.lone_surrogates > 0).then(|| {
-                frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
-            }),
-        }
+        Adapted { drafts: self.take_event(frame, &text, &wire), fault: repaired }
     }
 
     fn finish(&mut self, end: EndOfInput) -> Vec<SessionDraft> {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use event_spine::event::{Entity, EventType, Pairing};
 use event_spine::{
-    EventDraft, JsonText, RecordedAt, RuntimeId, SessionId, SubagentId, ThreadId, Timestamp, TurnId,
+    EventDraft, RecordedAt, RuntimeId, SessionId, SubagentId, ThreadId, Timestamp, TurnId,
 };
 use serde_json::Value;
 
@@ -276,20 +276,14 @@ impl Codex {
 
     /// Takes a frame, as one of the run that goes on.
     fn read(&mut self, frame: &Frame) -> Adapted {
-        let (parsed, repairs) = match JsonText::parse(&frame.text) {
+        let (parsed, fault) = match frame.json() {
             Ok(parsed) => parsed,
-            Err(e) => {
-                let kind = AdaptErrorKind::NotJson { detail: e.to_string() };
-                return Adapted {
-                    drafts: self.keep(frame, None, "malformed_frame"),
-                    fault: Some(frame.error(kind)),
-                };
+            Err(fault) => {
+                let drafts = self.keep(frame, None, "malformed_frame");
+                return Adapted { drafts, fault: Some(fault) };
             }
         };
         let value: Value = parsed.read().unwrap_or(Value::Null);
-        let fault = (repairs.lone_surrogates > 0).then(|| {
-            frame.error(AdaptErrorKind::LoneSurrogates { count: repairs.lone_surrogates })
-        });
         if let Some(lines) = self.live.lines(&value) {
             let drafts = self.take_live(frame, &value, &lines);
             return Adapted { drafts, fault };

@@ -11,6 +11,8 @@ mod sse;
 #[cfg(test)]
 mod tests;
 
+use event_spine::JsonText;
+
 use super::error::{AdaptError, AdaptErrorKind};
 use document::Document;
 use lines::Lines;
@@ -42,6 +44,15 @@ impl Frame {
     /// An error about this frame.
     pub(super) fn error(&self, kind: AdaptErrorKind) -> AdaptError {
         AdaptError { frame: self.number, line: self.line, kind }
+    }
+
+    /// The frame as JSON, and a fault when it had to be repaired for that.
+    pub(super) fn json(&self) -> Result<(JsonText, Option<AdaptError>), AdaptError> {
+        let (text, repairs) = JsonText::parse(&self.text)
+            .map_err(|e| self.error(AdaptErrorKind::NotJson { detail: e.to_string() }))?;
+        let count = repairs.lone_surrogates;
+        let repaired = (count > 0).then(|| self.error(AdaptErrorKind::LoneSurrogates { count }));
+        Ok((text, repaired))
     }
 }
 
